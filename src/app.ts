@@ -71,7 +71,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   const { failures } = parts
   const server = createServer({
     log,
-    baseUrl: config.BASE_URL,
+    baseUrl: parts.baseUrl,
     trustProxy: config.TRUST_PROXY,
     connectionsMax: parts.limits.httpConnectionsMax,
     organizationOf,
@@ -94,6 +94,16 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   let submission: SubmissionListener | undefined
   const counts = new PendingCounter(parts.db)
   const counting = new Loop({ name: 'add counts', everyMs: countEveryMs, run: () => counts.run(), failures })
+  const { publicAddress } = parts
+  const addressCheck = new Loop({
+    name: 'look for a new public address',
+    everyMs: parts.limits.addressCheckMs,
+    run: async () => {
+      await publicAddress.refresh()
+      parts.sendingProcesses?.passOnBaseUrl()
+    },
+    failures,
+  })
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), failures })
 
   let stopping = false
@@ -138,6 +148,10 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       await checkFeedEpoch(parts.db, log)
       counting.start()
       await parts.pause.refresh()
+      if (publicAddress.source !== 'environment') {
+        addressCheck.start()
+        await addressCheck.firstRun
+      }
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
         submission = await listenForSubmission(parts)
@@ -154,7 +168,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
     stop: async () => {
       // In parallel, so that emails and deliveries in flight get the full time limit.
       await Promise.all([stopWorking(), stopServing()])
-      await counting.stop()
+      await Promise.all([counting.stop(), addressCheck.stop()])
       await counts.run().catch((error) => log.warn({ err: error }, 'Counts are left for the next start'))
       parts.tasks.stop()
       parts.safePost.close()
@@ -174,8 +188,8 @@ function measureMailServers({ relay, servers, metrics }: Parts): void {
   measure(metrics, 'waxwing_mail_servers_failing', help, () => servers.down)
 }
 
-function createMetricsServer({ config, log, metricsText }: Parts): Server {
-  const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: false })
+function createMetricsServer({ config, log, metricsText, baseUrl }: Parts): Server {
+  const server = createServer({ log, baseUrl, trustProxy: false })
   registerMetrics(server, { text: metricsText, token: config.METRICS_TOKEN, isAllowed: () => true })
   return server
 }

@@ -45,6 +45,7 @@ import { overviewRoutes } from './reports/overview.routes.ts'
 import { timelineRoutes } from './reports/timeline.routes.ts'
 import { segmentRoutes } from './segments/segments.routes.ts'
 import { sendingRoutes } from './sending-status/sending-status.routes.ts'
+import { setupRoutes } from './sending-status/setup.routes.ts'
 import { suppressionListRoutes } from './suppressions/address-list.routes.ts'
 import { suppressionRoutes } from './suppressions/suppressions.routes.ts'
 import { providerTitles } from './tracking/providers/providers.routes.ts'
@@ -75,7 +76,12 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
     organization,
     organizationRoutes({
       db,
-      onChanged: (id) => addresses.forget(id),
+      checkSender: (organizationId, address) =>
+        senders.check({ organizationId, address, path: 'default_sender.email' }),
+      onChanged: (id) => {
+        addresses.forget(id)
+        senders.forgetDefault(id)
+      },
       eventRetentionMonths: config.EVENT_RETENTION_MONTHS,
     }),
   )
@@ -87,7 +93,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       read,
       accountEmails,
       invitationEmailLimit: parts.invitationEmailLimit,
-      baseUrl: config.BASE_URL,
+      baseUrl: parts.baseUrl,
     }),
   )
   await add(organization, apiKeyRoutes({ db, read, keys }))
@@ -110,11 +116,11 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       tasks,
       bucketFiles: parts.bucketFiles,
       stageRegistry: parts.stageRegistry,
-      baseUrl: config.BASE_URL,
+      baseUrl: parts.baseUrl,
       mibPerOrganization: parts.limits.imageMibPerOrganization,
     }),
   )
-  await add(organization, brandRoutes({ db, read, baseUrl: config.BASE_URL }))
+  await add(organization, brandRoutes({ db, read, baseUrl: parts.baseUrl }))
   await add(organization, flowRoutes({ db, read, senders, runner }))
   await add(organization, flowPartRoutes({ db, runner, read }))
   await add(organization, draftRoutes({ db, senders, runner }))
@@ -126,9 +132,8 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
   await add(
     organization,
     messageRoutes({
-      ...{ db, read, templates, runner, relay },
+      ...{ db, read, templates, runner, relay, senders },
       stageRegistry: parts.stageRegistry,
-      mailFrom: parts.mail.mailFrom,
     }),
   )
   await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
@@ -141,7 +146,6 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       read,
       readAudiences: parts.readAudiences,
       servers: parts.servers,
-      mailFrom: parts.mail.mailFrom,
     }),
   )
   await add(organization, broadcastActionRoutes({ db, read, senders: parts.senders }))
@@ -155,8 +159,26 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       dkim: parts.dkim,
       settings: parts.mail,
       bounceProviders: providerTitles(config),
+      senders,
       servers: parts.servers,
       emails: parts,
+    }),
+  )
+  await add(
+    organization,
+    setupRoutes({
+      ...{ read, senders },
+      sending: parts.sending,
+      dkim: parts.dkim,
+      policy: parts.policy,
+      servers: parts.servers,
+      publicAddress: parts.publicAddress,
+      bounceDomain: parts.mail.bounceDomain,
+      bounceProviders: providerTitles(config),
+      onAddressChanged: () => {
+        parts.sendingProcesses?.passOnBaseUrl()
+        parts.trackingHosts.forget()
+      },
     }),
   )
   await add(organization, domainRoutes({ ...parts.domains, read, stages: parts.stages }))

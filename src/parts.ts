@@ -22,7 +22,6 @@ import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
 import type { DomainParts } from './domains/domains.ts'
-import type { Senders } from './domains/senders.ts'
 import { TrackingHosts } from './domains/tracking-hosts.ts'
 import { BucketFiles } from './email-contents/bucket-files.ts'
 import { Uploads } from './email-contents/uploads.ts'
@@ -33,6 +32,7 @@ import { createEventCounter, EventRecorder } from './events/record.ts'
 import { BuiltInFlows } from './flows/built-in-flows.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { ServedImages } from './images/served-images.ts'
+import { PublicAddress } from './installation/public-address.ts'
 import { LinkChecker } from './link-checks/link-checker.ts'
 import { spfSource } from './mail/dns-records.ts'
 import { mailServerBox } from './mail-servers/credentials.ts'
@@ -111,11 +111,14 @@ export function createParts(options: PartsOptions) {
   const limits: Tuning = { ...tuning, ...options.tuning }
   const metrics = createMetrics()
   const hints = new Hints(db)
+  const publicAddress = new PublicAddress(db, config)
+  const baseUrl = () => publicAddress.url
   const sendingParts = createSendingParts({
     ...options,
     limits,
     hints,
     metrics,
+    baseUrl,
     connectionShare: connectionShareOf(options),
   })
   const { stageRegistry } = sendingParts
@@ -138,9 +141,11 @@ export function createParts(options: PartsOptions) {
   }
   const quota = quotaOf(config, db)
   const bucketFiles = new BucketFiles({ db, failures, bucket: bucketOf(config) })
-  const trackingHosts = new TrackingHosts(db, hostOf(new URL(config.BASE_URL)))
+  const trackingHosts = new TrackingHosts(db, baseUrl)
   return {
     ...sendingParts,
+    publicAddress,
+    baseUrl,
     limits,
     metricsText: metricsTextOf(metrics),
     sending: new SendingStatus({
@@ -150,7 +155,7 @@ export function createParts(options: PartsOptions) {
       settings: mail,
       nameServers: config.DNS_SERVERS,
     }),
-    sendingProcesses: createSendingProcesses(options, { hints, relay, servers, metrics, pause }),
+    sendingProcesses: createSendingProcesses(options, { hints, relay, servers, metrics, pause, baseUrl }),
     keys: new KeyCache(db, stageRegistry, failures),
     confirmations: new Confirmations(db),
     apiRequests: new ApiRequestLog({ db, failures }),
@@ -187,9 +192,9 @@ export function createParts(options: PartsOptions) {
     pages: createPageSender(),
     box: webhookSecretBox(secrets),
     trackingHosts,
-    domains: domainPartsOf(options, { trackingHosts, senders }),
+    domains: domainPartsOf(options, { trackingHosts, senders, mail }),
     mailServerBox: mailServerBox(secrets),
-    webhookAddresses: new WebhookAddresses(secrets, config.BASE_URL),
+    webhookAddresses: new WebhookAddresses(secrets, baseUrl),
     // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
     isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
@@ -204,19 +209,23 @@ export function createParts(options: PartsOptions) {
 
 function domainPartsOf(
   { config, secrets, db }: PartsOptions,
-  { trackingHosts, senders }: { trackingHosts: TrackingHosts; senders: Senders },
+  { trackingHosts, senders, mail }: Pick<SendingParts, 'senders' | 'mail'> & { trackingHosts: TrackingHosts },
 ): DomainParts {
-  const host = hostOf(new URL(config.BASE_URL))
   const relayHost = config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host
   return {
     db,
     box: domainKeyBox(secrets),
     hosts: {
-      host,
-      spfSource: relayHost && spfSource(relayHost, host),
+      get host() {
+        return hostOf(new URL(mail.baseUrl))
+      },
+      get spfSource() {
+        return relayHost && spfSource(relayHost, this.host)
+      },
       bounceDomain: config.BOUNCE_DOMAIN?.toLowerCase(),
     },
     dnsServers: config.DNS_SERVERS,
+    senderDomain: mail.mailFrom.email.slice(mail.mailFrom.email.lastIndexOf('@') + 1),
     onChange: recordDomainChange,
     afterChange: (domain) => {
       trackingHosts.forget()
@@ -229,9 +238,17 @@ function domainPartsOf(
 const connectionShareOf = ({ config, databaseAddress }: PartsOptions): number =>
   databaseAddress ? 1 / (1 + sendingSharesOf(config).processes) : 1
 
-type ProcessParts = Pick<SendingParts, 'relay' | 'servers'> & { hints: Hints; metrics: Registry; pause: SendingPause }
+type ProcessParts = Pick<SendingParts, 'relay' | 'servers'> & {
+  hints: Hints
+  metrics: Registry
+  pause: SendingPause
+  baseUrl: () => string
+}
 
-function createSendingProcesses(options: PartsOptions, { hints, relay, servers, metrics, pause }: ProcessParts) {
+function createSendingProcesses(
+  options: PartsOptions,
+  { hints, relay, servers, metrics, pause, baseUrl }: ProcessParts,
+) {
   const { config, secrets, db, databaseAddress: database, log } = options
   const shares = sendingSharesOf(config)
   if (!database || !relay || shares.processes === 0) return undefined
@@ -241,6 +258,7 @@ function createSendingProcesses(options: PartsOptions, { hints, relay, servers, 
     start: { config, secrets, database, connectionShare: connectionShareOf(options) },
     isDistributed: () => db.isDistributed,
     isPaused: () => pause.isPaused,
+    baseUrl,
     hints,
     relay,
     isOpen: () => servers.isOpen(),

@@ -49,7 +49,7 @@ const signInBytesMax = 16 * 1024
 /** The operational routes of every process. */
 export async function registerOperatorRoutes(
   server: Server,
-  { config, limits, db, metrics, metricsText, pause, sendingProcesses }: Parts,
+  { config, limits, db, metrics, metricsText, pause, sendingProcesses, baseUrl }: Parts,
   roles: readonly Role[],
 ): Promise<void> {
   const readiness = { db, directories: writtenDirectories(config, roles), freeMibMin: limits.diskFreeMibMin }
@@ -58,7 +58,7 @@ export async function registerOperatorRoutes(
     text: metricsText,
     token: config.METRICS_TOKEN,
     // WORK_PORT is only for operators.
-    isAllowed: roles.includes('serve') ? isLocalUse(config.BASE_URL) : () => true,
+    isAllowed: roles.includes('serve') ? isLocalUse(baseUrl) : () => true,
   })
   const findAllWarnings = async () => [
     ...(await findWarnings(db)),
@@ -76,7 +76,7 @@ const writtenDirectories = ({ DATA_DIR: dataDir, DATABASE_URL: url }: Config, ro
 
 /** All routes. */
 export async function registerRoutes(server: Server, parts: Parts, roles: readonly Role[]): Promise<void> {
-  const { config, db, keys, acceptor, addresses, read, tasks } = parts
+  const { config, db, keys, acceptor, addresses, read, tasks, baseUrl } = parts
   const { accountEmails, sessions, throttle, tokens, hits, pages: pageSender } = parts
   const transportOf = (organizationId: OrganizationId) => parts.servers.transportOf(organizationId)
   allowLargeBodies(server)
@@ -92,10 +92,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   registerRobotsTxt(server, limitByAddress(parts.pageLimit))
   registerSecurityTxt(server, {
     contact: config.SECURITY_CONTACT,
-    baseUrl: config.BASE_URL,
+    baseUrl,
     onRequest: limitByAddress(parts.pageLimit),
   })
-  registerDocumentation(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
+  registerDocumentation(server, { baseUrl, onRequest: limitByAddress(parts.pageLimit) })
   await registerOperatorRoutes(server, parts, roles)
 
   await add(
@@ -143,7 +143,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
         'onRequest',
         requireCaller({ db, sessions, keys, keyLimit: parts.keyLimit, userLimit: parts.userLimit }),
       )
-      api.addHook('preSerialization', linkNextPage(config.BASE_URL))
+      api.addHook('preSerialization', linkNextPage(baseUrl))
       withScopes(api)
       const { emailChangeLimit } = parts
       await add(api, profileRoutes({ db, sessions, throttle, accountEmails, emailChangeLimit, transportOf }))
@@ -172,7 +172,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       routes: toolRoutes,
       confirmations: parts.confirmations,
       log: parts.log,
-      baseUrl: config.BASE_URL,
+      baseUrl,
       requireApiKey: requireApiKey({ keys, keyLimit: parts.keyLimit }),
     }),
   )
@@ -201,11 +201,11 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       hits,
       addresses,
       pages: pageSender,
-      baseUrl: config.BASE_URL,
+      baseUrl,
       recipientNamesMsMax,
     }
     await add(pages, unsubscribeRoutes(unsubscribing))
-    await registerWebApp(pages, config.BASE_URL)
+    await registerWebApp(pages, baseUrl)
   })
 }
 

@@ -49,6 +49,8 @@ export type SendingPartsOptions = {
   metrics: Registry
   spareTaskProcesses?: TaskChild[] | undefined
   onRelayState?: (state: RelayState) => void
+  /** The start of links. It may change. */
+  baseUrl: () => string
   /** The part of the connections to mail servers of organizations that this process may open. */
   connectionShare?: number | undefined
 }
@@ -57,7 +59,7 @@ export type SendingParts = ReturnType<typeof createSendingParts>
 
 /** The parts that compose and send emails, of the service and of its sending processes. */
 export function createSendingParts(options: SendingPartsOptions) {
-  const { config, limits, secrets, db, log, hints, metrics, spareTaskProcesses: spare } = options
+  const { config, limits, secrets, db, log, hints, metrics, baseUrl, spareTaskProcesses: spare } = options
   const connector = createConnector(options)
   const mail = createMailParts(options, connector)
   const stageRegistry = new StageRegistry()
@@ -85,8 +87,8 @@ export function createSendingParts(options: SendingPartsOptions) {
     runner: new TemplateRunner({
       tasks,
       cpuMs: limits.templateCpuMs,
-      baseUrl: config.BASE_URL,
-      findBrand: (organizationId) => getBrandValues(db, organizationId, config.BASE_URL),
+      baseUrl,
+      findBrand: (organizationId) => getBrandValues(db, organizationId, baseUrl()),
       findParts: (organizationId, names) => findParts(db, organizationId, names),
     }),
     connector,
@@ -107,7 +109,7 @@ function createConnector({ config, secrets, db }: SendingPartsOptions): Connecto
 
 /** The relay and what is needed to send through it. */
 function createMailParts(options: SendingPartsOptions, connector: Connector) {
-  const { config, secrets, db, log, metrics, onRelayState } = options
+  const { config, secrets, db, log, metrics, baseUrl, onRelayState } = options
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
   const report = reportRelay(log)
   const onState = (state: RelayState) => {
@@ -118,7 +120,9 @@ function createMailParts(options: SendingPartsOptions, connector: Connector) {
   const relay = url ? counted(openRelay(url, { connections, onState })) : undefined
   const dkim = dkimOf(config)
   const mail = {
-    baseUrl: config.BASE_URL,
+    get baseUrl() {
+      return baseUrl()
+    },
     mailFrom: parseMailbox(config.MAIL_FROM),
     bounceDomain: config.BOUNCE_DOMAIN,
     idHeaders: createIdHeaders(config),
@@ -129,7 +133,12 @@ function createMailParts(options: SendingPartsOptions, connector: Connector) {
     defaultSender: mail.mailFrom.email,
     dkimDomain: dkim?.domain,
   })
-  const senders = new Senders({ db, box: domainKeyBox(secrets), policy, dkim, hosts: mail })
+  const senders = new Senders({
+    ...{ db, policy, dkim },
+    box: domainKeyBox(secrets),
+    hosts: mail,
+    defaultSender: mail.mailFrom,
+  })
   return { relay, servers: createServers(options, connector, relay, counted), dkim, mail, policy, senders }
 }
 

@@ -62,6 +62,7 @@ async function run({
     hints,
     metrics,
     connectionShare,
+    baseUrl: () => state.baseUrl,
     onRelayState: ({ kind }) => {
       if (kind === 'down') tellParent({ kind: 'relayDown' })
     },
@@ -78,6 +79,7 @@ async function run({
     receive: (message) => {
       if (message.kind === 'hint') hints.receive(message.hint)
       else if (message.kind === 'paused') state.isPaused = message.isPaused
+      else if (message.kind === 'baseUrl') state.baseUrl = message.baseUrl
     },
     stop: async () => {
       clearInterval(idling)

@@ -11,6 +11,7 @@ const order = [
   'object-storage',
   'tasks',
   'db',
+  'installation',
   'queue',
   'sending-limits',
   'mail',

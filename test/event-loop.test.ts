@@ -40,7 +40,7 @@ function startMonitor() {
 test('logs and counts a route that blocks the event loop', async () => {
   await using database = await createTestDb()
   using monitor = startMonitor()
-  const server = createServer({ log: monitor.log, baseUrl: 'http://localhost', trustProxy: false })
+  const server = createServer({ log: monitor.log, baseUrl: () => 'http://localhost', trustProxy: false })
   server.get('/quick', async () => {
     await database.db`select 1`
     return 'quick'

@@ -96,7 +96,7 @@ test('emails to users of other nodes are sent', async () => {
         kind: 'relay_down',
         title: 'The mail server can’t be reached',
         detail: 'No email has been sent.',
-        path: '/settings/sending',
+        path: '/sending/setup',
       }),
     )
   await takeDown(db, organizationOf(app), ['notice_mails'])

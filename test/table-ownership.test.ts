@@ -70,6 +70,7 @@ const owners: Record<string, string> = {
   lanes: 'queue',
   sending_limit_uses: 'sending-limits',
   sending_pause: 'sending-status',
+  installation_settings: 'installation',
   provider_signatures: 'tracking',
   deliveries: 'webhooks',
   delivery_attempts: 'webhooks',

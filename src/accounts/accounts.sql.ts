@@ -1,7 +1,9 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { first, only, onlyValue } from '../db/rows.ts'
+import { sql } from '../db/sql.ts'
 import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 import type { AlertKind } from './alerts.ts'
+import type { DefaultSender } from './default-sender.sql.ts'
 
 export type Role = 'owner' | 'member'
 
@@ -10,10 +12,16 @@ export type Organization = {
   name: string
   timezone: string
   keepAddresses: boolean
+  defaultSender: DefaultSender | null
   /** The organization of the operator: its owners see the settings of the mail relay. */
   isOperator: boolean
   createdAt: Date
 }
+
+const chosenSender = sql`case when organizations.default_sender_email is not null
+  then jsonb_build_object('name', organizations.default_sender_name, 'email', organizations.default_sender_email)
+  end as default_sender`
+const organizationColumns = sql`id, name, timezone, keep_addresses, ${chosenSender}, is_operator, created_at`
 
 export type User = {
   id: UserId
@@ -87,6 +95,7 @@ type MemberRow = Account & {
   organizationName: string
   timezone: string
   keepAddresses: boolean
+  defaultSender: DefaultSender | null
   isOperator: boolean
   organizationCreatedAt: Date
   lastUsedAt: Date | null
@@ -102,7 +111,7 @@ export async function findMember(
   const [row] = await db<MemberRow>`
     select users.id, users.organization_id, users.email, users.name, users.role, users.may_broadcast, users.created_at, users.password_hash,
       users.session_epoch, users.muted_alerts, organizations.name as organization_name, organizations.timezone,
-      organizations.keep_addresses, organizations.is_operator, organizations.created_at as organization_created_at,
+      organizations.keep_addresses, ${chosenSender}, organizations.is_operator, organizations.created_at as organization_created_at,
       sessions.last_used_at
     from users
     join organizations on organizations.id = users.organization_id
@@ -114,6 +123,7 @@ export async function findMember(
     organizationName: name,
     timezone,
     keepAddresses,
+    defaultSender,
     isOperator,
     organizationCreatedAt,
     lastUsedAt,
@@ -121,7 +131,10 @@ export async function findMember(
   } = row
   return {
     ...user,
-    organization: { id: organizationId, name, timezone, keepAddresses, isOperator, createdAt: organizationCreatedAt },
+    organization: {
+      ...{ id: organizationId, name, timezone, keepAddresses, defaultSender, isOperator },
+      createdAt: organizationCreatedAt,
+    },
     session: sessionId && lastUsedAt ? { id: sessionId, lastUsedAt } : undefined,
   }
 }
@@ -134,26 +147,29 @@ export type OrganizationChange = {
   name?: string | undefined
   timezone?: string | undefined
   keepAddresses?: boolean | undefined
+  defaultSender?: DefaultSender | null | undefined
 }
 
 /** Returns the organization, locked until the end of the transaction. */
 export const findOrganizationForUpdate = (tx: Tx, id: OrganizationId) =>
   first(tx<Organization>`
-    select id, name, timezone, keep_addresses, is_operator, created_at from organizations where id = ${id}
+    select ${organizationColumns} from organizations where id = ${id}
     for no key update`)
 
 /** Undefined fields are not changed. */
 export const updateOrganization = (
   db: Writer,
   id: OrganizationId,
-  { name, timezone, keepAddresses }: OrganizationChange,
+  { name, timezone, keepAddresses, defaultSender: sender }: OrganizationChange,
 ) =>
   only(db<Organization>`
     update organizations
     set name = coalesce(${name}, name), timezone = coalesce(${timezone}, timezone),
-      keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses)
+      keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses),
+      default_sender_name = case when ${sender !== undefined} then ${sender?.name ?? null} else default_sender_name end,
+      default_sender_email = case when ${sender !== undefined} then ${sender?.email ?? null} else default_sender_email end
     where id = ${id}
-    returning id, name, timezone, keep_addresses, is_operator, created_at`)
+    returning ${organizationColumns}`)
 
 export type ProfileChange = { name?: string | null | undefined; mutedAlerts?: AlertKind[] | undefined }
 

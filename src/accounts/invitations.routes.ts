@@ -25,7 +25,7 @@ const InvitationOut = Named('Invitation', {
 })
 
 /** Routes with which owners manage invitations. */
-type InvitationRouteParts = InvitationParts & { read: BoundedRead; baseUrl: string }
+type InvitationRouteParts = InvitationParts & { read: BoundedRead; baseUrl: () => string }
 
 export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, baseUrl } = parts
@@ -79,7 +79,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         const { email, role, send_email: sendEmail = true } = request.body
         const draft = { email: email ?? undefined, role, sendEmail }
         const { invitation, token } = await invite(parts, memberOf(request), draft)
-        const url = `${baseUrl}/invitation/${token}`
+        const url = `${baseUrl()}/invitation/${token}`
         return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
       },
     })

@@ -4,6 +4,7 @@ import type { Db } from '../db/db.ts'
 import { answers, Named, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { tagRoutes } from '../http/tags.ts'
+import { parseEmailField } from '../values/email.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import {
@@ -13,8 +14,9 @@ import {
   updateOrganization,
 } from './accounts.sql.ts'
 import { checkTimeZone } from './accounts.ts'
+import type { DefaultSender } from './default-sender.sql.ts'
 import { memberOf, requireOwner } from './guards.ts'
-import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
+import { nameMax, OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
 
 const timezoneMax = 64
 const DetailsOut = Named('OrganizationDetails', {
@@ -26,9 +28,20 @@ const DetailsOut = Named('OrganizationDetails', {
   ),
 })
 
-type Parts = { db: Db; onChanged: (id: OrganizationId) => void; eventRetentionMonths: number }
+type Parts = {
+  db: Db
+  /** Throws `Refusal` if the organization may not send from the address. */
+  checkSender: (organizationId: OrganizationId, address: string) => Promise<void>
+  onChanged: (id: OrganizationId) => void
+  eventRetentionMonths: number
+}
 
-export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Parts): FastifyPluginAsyncTypebox {
+export function organizationRoutes({
+  db,
+  checkSender,
+  onChanged,
+  eventRetentionMonths,
+}: Parts): FastifyPluginAsyncTypebox {
   const detailsOf = (organization: Organization) => ({
     ...organizationOut(organization),
     event_retention_months: eventRetentionMonths || null,
@@ -39,7 +52,8 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
       schema: {
         operationId: 'getOrganization',
         summary: 'Get the organization',
-        description: 'Returns the name, the time zone and the privacy settings of the organization.',
+        description:
+          'Returns the name, the time zone, the default sender and the privacy settings of the organization.',
         response: answers(DetailsOut),
       },
       handler: async (request, reply) => {
@@ -55,21 +69,34 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
         operationId: 'updateOrganization',
         summary: 'Update the organization',
         description:
-          'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
-        errors: { precondition_failed: editedSince },
+          'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default. `default_sender` is the sender of emails whose flow has none; null: that of the installation.',
+        errors: {
+          precondition_failed: editedSince,
+          sender_not_verified: 'The default sender is not in a verified domain, and this installation requires one.',
+        },
         body: Type.Object({
           name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
           timezone: Type.Optional(
             Type.String({ maxLength: timezoneMax, description: 'IANA time zone, such as Europe/Vienna.' }),
           ),
           keep_addresses: Type.Optional(Type.Boolean()),
+          default_sender: Type.Optional(
+            Nullable(
+              Type.Object({
+                name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
+                email: Type.String(),
+              }),
+            ),
+          ),
         }),
         response: answers(DetailsOut),
       },
       handler: async (request, reply) => {
-        const { name, timezone, keep_addresses: keepAddresses } = request.body
-        const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
+        const { name, timezone, keep_addresses: keepAddresses, default_sender: sender } = request.body
+        const defaultSender = sender && parseSender(sender)
+        const change = checkChange({ name: name?.trim(), timezone, keepAddresses, defaultSender })
         const { organizationId } = memberOf(request)
+        if (defaultSender) await checkSender(organizationId, defaultSender.email)
         const checkUnchanged = checkIfMatch(request, tagOf)
         const changed = await db.begin(async (tx) => {
           const current = await findOrganizationForUpdate(tx, organizationId)
@@ -84,7 +111,13 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
   }
 }
 
-const tagOf = ({ name, timezone, keepAddresses }: Organization) => etagOf(name, timezone, keepAddresses)
+const tagOf = ({ name, timezone, keepAddresses, defaultSender }: Organization) =>
+  etagOf(name, timezone, keepAddresses, defaultSender?.name, defaultSender?.email)
+
+const parseSender = ({ name, email }: { name?: string | null; email: string }): DefaultSender => ({
+  name: name?.trim() || null,
+  email: parseEmailField('default_sender.email', email).email,
+})
 
 function checkChange(change: OrganizationChange): OrganizationChange {
   if (change.name === '') throw invalid({ path: 'name', problem: 'must not be empty' })

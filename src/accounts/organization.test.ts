@@ -11,6 +11,7 @@ test('updates only the given fields', async () => {
     name: 'Acme',
     timezone: 'UTC',
     keep_addresses: false,
+    default_sender: null,
     created_at: expect.any(String),
     event_retention_months: 6,
   })

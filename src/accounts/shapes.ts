@@ -22,11 +22,17 @@ export const SessionOut = Named('CreatedSession', {
   organization_id: Type.String(),
   user: UserOut,
 })
+export const DefaultSenderOut = Named('DefaultSender', { name: Nullable(Type.String()), email: Type.String() })
 export const OrganizationOut = Named('Organization', {
   id: Type.String(),
   name: Type.String(),
   timezone: Type.String(),
   keep_addresses: Type.Boolean({ description: 'Whether IP addresses of opens and clicks are stored.' }),
+  default_sender: Nullable({
+    ...DefaultSenderOut,
+    description:
+      'The sender of emails whose flow has none. Null: that of the installation, which is also used while the domain of this address is not verified any more.',
+  }),
   created_at: Timestamp,
 })
 /** The creator of a credential. Null if it was created before this was recorded. */

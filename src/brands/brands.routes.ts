@@ -51,12 +51,12 @@ const BrandOut = Named('Brand', {
   updated_at: Nullable({ ...Timestamp, description: 'Null if nothing was ever set.' }),
 })
 
-type Parts = { db: Db; read: BoundedRead; baseUrl: string }
+type Parts = { db: Db; read: BoundedRead; baseUrl: () => string }
 
 export function brandRoutes({ db, read, baseUrl }: Parts): FastifyPluginAsyncTypebox {
   const brandOut = async (brand: Brand) => {
     const { organizationId } = brand
-    const values = brandValuesOf(brand, baseUrl)
+    const values = brandValuesOf(brand, baseUrl())
     const outdated = await read(organizationId, (tx) => selectOutdatedFlows(tx, organizationId, values, outdatedMax))
     return {
       name: brand.name,

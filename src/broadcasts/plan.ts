@@ -1,5 +1,5 @@
 import type { ReadyVersion } from '../flows/template-cache.ts'
-import { type EmailSettings, senderOf } from '../messages/outgoing.ts'
+import { senderOf } from '../messages/outgoing.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { OpenLimit } from '../sending-limits/open-limit.ts'
 import { isTimeZone } from '../values/time-zone.ts'
@@ -26,7 +26,7 @@ import { hasWinner, type VariantKey, variantKeyOf } from './variants.ts'
 
 const batchesMax = 12
 
-export type PlanParts = LimitParts & { mailFrom: EmailSettings['mailFrom'] }
+export type PlanParts = LimitParts
 
 /** Results of the check. */
 export type Counted = {
@@ -90,7 +90,9 @@ export type Plan = {
 /** Says what would happen if the broadcast was started now, from the rules that apply when it is sent. */
 export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, counted: Counted): Promise<Plan> {
   const { organizationId, schedule, messagesPerHour, now } = broadcast
-  const emails = counted.versions.map((version, at) => emailOf(parts, broadcast, version, at, counted.subjects[at]))
+  const emails = await Promise.all(
+    counted.versions.map((version, at) => emailOf(parts, broadcast, version, at, counted.subjects[at])),
+  )
   const { limits, together, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
   const perHour = limitedPerHour({ messagesPerHour, limits: together })
   const usual = await parts.read(organizationId, (db) => findUsualSpeed(db, organizationId))
@@ -125,14 +127,14 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   }
 }
 
-function emailOf(
-  { mailFrom }: PlanParts,
-  { variants }: Broadcast,
+async function emailOf(
+  { senders }: PlanParts,
+  { organizationId, variants }: Broadcast,
   version: ReadyVersion,
   position: number,
   exampleSubject: string | null | undefined,
-): PlannedEmail {
-  const { name, email } = senderOf(version, mailFrom)
+): Promise<PlannedEmail> {
+  const { name, email } = await senderOf(senders, organizationId, version)
   const variant = variants[position]
   return {
     variant: variant ? variantKeyOf(position) : null,

@@ -4,6 +4,7 @@ import { version } from '../config/package-root.ts'
 import { describeSending } from '../config/sending-processes.ts'
 import type { Database } from '../db/connect.ts'
 import type { Demo } from '../demo/demo.ts'
+import { withPublicAddress } from '../installation/public-address.ts'
 import type { Role } from '../parts.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { describePause, findPause } from '../sending-status/sending-pause.ts'
@@ -13,7 +14,7 @@ import { undecryptableWarning } from '../webhooks/signing-secrets.ts'
 
 /** Returns the summary printed after startup. */
 export async function banner({
-  config,
+  config: given,
   sources,
   database,
   roles,
@@ -28,6 +29,7 @@ export async function banner({
   /** Webhooks whose secret cannot be decrypted. */
   undecryptable: number
 }): Promise<string> {
+  const config = await withPublicAddress(database.db, given)
   const sending = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
     : 'kept in the built-in inbox (set SMTP_URL to send it)'

@@ -8,6 +8,7 @@ import { onlyValue } from '../db/rows.ts'
 import { isMarkedWith } from '../db/secret-mark.ts'
 import { isPooled } from '../db/session.ts'
 import { countDependentKeys, domainKeyBox } from '../domains/dkim-keys.ts'
+import { withPublicAddress } from '../installation/public-address.ts'
 import { countCredentials, mailServerBox, undecryptableServersWarning } from '../mail-servers/credentials.ts'
 import { failingServersMax, findFailingServers } from '../mail-servers/states.ts'
 import { openLog } from '../runtime/log.ts'
@@ -29,13 +30,16 @@ const clockDriftMaxSeconds = 5
 const shownServersMax = 5
 const list = new Intl.ListFormat('en', { type: 'conjunction' })
 
-/** Checks the database, and what only the database shows: the clock, paused sending and the secret. */
-export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
+/**
+ * Checks the database, and what only the database shows: the clock, paused sending and the secret. Returns the settings with the
+ * public address that an operator has entered, if any.
+ */
+export async function* checkDatabase(config: Config): AsyncGenerator<Finding, Config> {
   const opened = await databaseOf(config, await openLog('silent'), { orRunning: true }).catch((error: Error) => error)
   if (opened instanceof Error) {
     yield bad('Database', opened.message)
     yield* secretFile(config)
-    return
+    return config
   }
   try {
     const migrated = await isMigrated(opened.db).catch((error: unknown) => missingPrivilege(error) ?? false)
@@ -47,10 +51,15 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
     yield* checkCluster(opened.db)
     if (opened.replica) yield await replica(opened.db, opened.replica)
     // The others need tables that pending migrations may create.
-    if (migrated !== true) return yield* secretFile(config)
+    if (migrated !== true) {
+      yield* secretFile(config)
+      return config
+    }
     yield* readable('Sending', sending(opened.db))
     yield* readable('Secret', secret(config, opened.db))
-    yield* checkLinkHosts(opened.db, { host: hostOf(new URL(config.BASE_URL)), port: 443 })
+    const used = await withPublicAddress(opened.db, config)
+    yield* checkLinkHosts(opened.db, { host: hostOf(new URL(used.BASE_URL)), port: 443 })
+    return used
   } finally {
     await opened.close()
   }

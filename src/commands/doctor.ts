@@ -40,13 +40,13 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
   yield disk(config.DATA_DIR)
   yield settings(config)
   for (const message of unknownSettings) yield note('Settings', message)
-  yield* checkDatabase(config)
+  const used = yield* checkDatabase(config)
   yield await relay(config.SMTP_URL)
   if (config.SMTP_URL) yield { check: 'Processes', ok: true, message: describeSending(config) }
-  yield await baseUrl(config.BASE_URL)
-  yield* goingLive(config)
+  yield await baseUrl(used.BASE_URL)
+  yield* goingLive(used)
   yield* privateTargets(config)
-  yield* checkBounces(config)
+  yield* checkBounces(used)
   yield* checkSubmission(config)
   const images = await checkImages(config)
   if (images) yield images

@@ -6,6 +6,7 @@ import { type Database, OlderCluster } from '../db/connect.ts'
 import { isConnectionFault } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
+import { withPublicAddress } from '../installation/public-address.ts'
 import type { Role } from '../parts.ts'
 import { type Log, openLog } from '../runtime/log.ts'
 import type { AppSecrets } from '../secrets/secrets.ts'
@@ -93,8 +94,9 @@ function noneIfUnreachable(error: unknown): [] {
   throw error
 }
 
-async function createDemo({ db }: Database, { BASE_URL: baseUrl }: Config, secrets: AppSecrets) {
+async function createDemo({ db }: Database, config: Config, secrets: AppSecrets) {
   const { ensureDemo } = await import('../demo/demo.ts')
+  const { BASE_URL: baseUrl } = await withPublicAddress(db, config)
   return ensureDemo(db, secrets, baseUrl)
 }
 

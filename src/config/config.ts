@@ -10,6 +10,8 @@ export type Config = Omit<Parsed, Completed> & {
   readonly BASE_URL: string
   readonly REQUIRE_VERIFIED_DOMAINS: boolean
   readonly SUBMISSION_HOST: string
+  /** Whether BASE_URL is set, so that it cannot be changed in the web app. */
+  readonly isBaseUrlSet: boolean
 }
 export type SettingName = keyof typeof settings
 
@@ -38,6 +40,7 @@ export function readConfig(environment: Environment): Config {
   values.SUBMISSION_HOST ??= values.SUBMISSION_TLS_CERT_FILE === undefined ? '127.0.0.1' : '0.0.0.0'
   faults.push(...partialGroups(values), ...unencryptedSubmission(values))
   if (faults.length > 0) throw new ConfigError(faults)
+  values.isBaseUrlSet = values.BASE_URL !== undefined
   values.BASE_URL ??= `http://localhost:${values.PORT}`
   values.REQUIRE_VERIFIED_DOMAINS ??= values.SIGNUP === 'open'
   return Object.freeze(values) as unknown as Config

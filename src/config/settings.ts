@@ -56,7 +56,10 @@ export const settings = {
     secret,
     { secret: true },
   ),
-  BASE_URL: optional('Public URL used in links. http://localhost:PORT if unset.', baseUrl),
+  BASE_URL: optional(
+    'Public URL used in links. If unset, the one that an operator enters in the web app, or else http://localhost:PORT.',
+    baseUrl,
+  ),
   TRUST_PROXY: setting(
     'false',
     'Set to true behind a reverse proxy. The client address is then the last entry of X-Forwarded-For, which the proxy must append, and the host the last one of X-Forwarded-Host.',

@@ -37,6 +37,8 @@ export const tuning = {
   mailServerTestsPerMinute: 30,
   /** The replica is not used while its data is older than this. */
   replicaLagMsMax: 5_000,
+  /** How often a process looks for a public address that another one has stored. */
+  addressCheckMs: 10_000,
 }
 
 export type Tuning = typeof tuning

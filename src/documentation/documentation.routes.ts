@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { packageRoot } from '../config/package-root.ts'
+import { basePathOf } from '../http/base-path.ts'
 import { errorsOnly } from '../http/envelope.ts'
 import type { Server } from '../http/server.ts'
+import { rememberLast } from '../runtime/remember-last.ts'
 import { type DocumentFile, madeBody, sendDocumentFile, storedBody } from './document-file.ts'
 
 /** Written by scripts/build-documentation.ts. */
@@ -20,22 +22,20 @@ const referencePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'"
 
 export type DocumentationOptions = {
-  baseUrl: string
+  baseUrl: () => string
   /** Runs before each request, for example a rate limit. */
   onRequest: onRequestHookHandler
 }
 
 /** Serves the API reference at /docs, the guides at /docs/guides, /openapi.json and /llms.txt. */
 export function registerDocumentation(server: Server, { baseUrl, onRequest }: DocumentationOptions): void {
-  const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
-  // Read on the first request: most processes never serve them.
-  let files: Map<string, DocumentFile> | undefined
+  // Read on the first request, since most processes never serve them, and again after a change of the address.
+  const filesAt = rememberLast(readFiles)
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0]!
     // The URLs in the pages are relative to these folders.
-    if (path === '/docs' || path === '/docs/guides') return reply.redirect(`${basePath}${path}/`)
-    files ??= readFiles(baseUrl.replace(/\/+$/, ''))
-    const file = files.get(path)
+    if (path === '/docs' || path === '/docs/guides') return reply.redirect(`${basePathOf(baseUrl())}${path}/`)
+    const file = filesAt(baseUrl().replace(/\/+$/, '')).get(path)
     return file ? sendDocumentFile(request, reply, file, headersOf(path)) : reply.callNotFound()
   }
   server.get('/openapi.json', {

@@ -6,8 +6,8 @@ import { createServer } from '../http/server.ts'
 import { registerDocumentation } from './documentation.routes.ts'
 
 async function startDocumentation(baseUrl = 'http://localhost:3000') {
-  const server = createServer({ log: pino({ level: 'silent' }), baseUrl, trustProxy: false })
-  registerDocumentation(server, { baseUrl, onRequest: async () => {} })
+  const server = createServer({ log: pino({ level: 'silent' }), baseUrl: () => baseUrl, trustProxy: false })
+  registerDocumentation(server, { baseUrl: () => baseUrl, onRequest: async () => {} })
   return {
     get: (url: string, headers = {}) => server.inject({ method: 'GET', url, headers }),
     [Symbol.asyncDispose]: () => server.close(),

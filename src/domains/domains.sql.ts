@@ -91,6 +91,13 @@ export const updateChecked = (tx: Tx, domain: CheckedDomain) =>
     where organization_id = ${domain.organizationId} and id = ${domain.id}
     returning ${columns}`)
 
+/** Whether another domain of the organization was verified at least once. */
+export const hasOtherVerified = (db: Reader, organizationId: OrganizationId, id: DomainId) =>
+  hasRows(db`
+    select from domains
+    where organization_id = ${organizationId} and id <> ${id} and verified_at is not null
+    limit 1`)
+
 /** Returns the organization that has verified a name, and its domain. */
 export const findVerified = (db: Reader, name: string) =>
   first(db<{ organizationId: OrganizationId; domainId: DomainId }>`

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { getDomain } from 'tldts'
+import { proposeDefaultSender, removeDefaultSender } from '../accounts/default-sender.sql.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { asciiDomain } from '../values/domain.ts'
@@ -15,6 +16,7 @@ import {
   countDomains,
   deleteDomain,
   findVerified,
+  hasOtherVerified,
   insertDomain,
   lockDomain,
   releaseHost,
@@ -37,6 +39,8 @@ export type DomainParts = {
   hosts: DomainHosts
   /** Asked instead of the name servers of a domain, if set. */
   dnsServers: readonly string[] | undefined
+  /** The domain of MAIL_FROM, whose default sender needs no replacement. */
+  senderDomain?: string
   /** Called in the transaction that changes the status of a domain. */
   onChange: (tx: Tx, domain: Domain, previous: DomainStatus) => Promise<void>
   /** Called after a change was committed, so that this process uses it at once. */
@@ -124,10 +128,16 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
       ...{ organizationId, id, status, checks, verifiedAt, failingSince, switchesKey, nextCheckInMs, ...use },
     }))!
     if (status !== current.status) await parts.onChange(tx, changed, current.status)
+    if (verifiedAt && !current.verifiedAt && changed.name !== parts.senderDomain) await proposeFirst(tx, changed)
     return changed
   })
   if (!isUsedAlike(domain, checked)) parts.afterChange(checked)
   return checked
+}
+
+/** The first verified domain also becomes that of the default sender. */
+async function proposeFirst(tx: Tx, { organizationId, id, name }: Domain): Promise<void> {
+  if (!(await hasOtherVerified(tx, organizationId, id))) await proposeDefaultSender(tx, organizationId, name)
 }
 
 /** Whether emails are sent in the same way. Otherwise nothing has to be read again. */
@@ -202,7 +212,10 @@ export async function rotateKey(
   })
 }
 
-/** Email from this domain is no longer signed for it and carries the hosts of the installation. */
+/**
+ * Email from this domain is no longer signed for it and carries the hosts of the installation. A default sender of the
+ * domain is removed with it.
+ */
 export async function removeDomain(
   { db, afterChange }: Pick<DomainParts, 'db' | 'afterChange'>,
   organizationId: OrganizationId,
@@ -213,7 +226,8 @@ export async function removeDomain(
     await deleteDomain(tx, organizationId, id)
     await releaseName(tx, domain.name, organizationId)
     await releaseHost(tx, trackingHostOf(domain), organizationId)
+    await removeDefaultSender(tx, organizationId, domain.name)
     return domain
   })
-  if (removed.verifiedAt) afterChange(removed)
+  afterChange(removed)
 }

@@ -283,7 +283,7 @@ test('a certificate is requested for known hosts only, and unknown names cause h
     expect([name, await ask(name)]).toEqual([name, 404])
   expect((await app.call('GET', '/tls/ask')).status).toBe(422)
 
-  const hosts = new TrackingHosts(app.db, 'wax.example.net')
+  const hosts = new TrackingHosts(app.db, () => 'https://wax.example.net')
   {
     using statements = collectStatements()
     for (let i = 0; i < 10_000; i++) expect(await hosts.needsCertificate(`n${i}.example.org`)).toBe(false)
@@ -297,7 +297,7 @@ test('a certificate is requested for known hosts only, and unknown names cause h
 
 test('an organization gets certificates for a hundred new hosts a day, however it changes them', async () => {
   const [app, other] = [await newApp(), await newApp()]
-  const hosts = new TrackingHosts(app.db, 'wax.example.net')
+  const hosts = new TrackingHosts(app.db, () => 'https://wax.example.net')
   const register = async ({ organizationId }: TestApp, names: string[]) => {
     await app.db.statement`
       insert into tracking_hosts (host, organization_id) select unnest(${names}::text[]), ${parseId('org', organizationId)!}`

@@ -1,4 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
+import type { DefaultSender } from '../accounts/default-sender.sql.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { createSigner, type DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerified } from '../mail/sender-policy.ts'
@@ -8,6 +9,7 @@ import type { SecretBox } from '../secrets/secrets.ts'
 import type { Limit } from '../sending-limits/sending-limits.ts'
 import { asciiDomain } from '../values/domain.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { DefaultSenders } from './default-senders.ts'
 import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
 import { warmUpLimit } from './warm-up.ts'
@@ -18,10 +20,10 @@ const keptMs = 30_000
 
 /** The hosts that an email carries. */
 export type SenderHosts = {
-  /** The start of links. */
-  baseUrl: string
+  /** The start of links. That of the installation may change. */
+  readonly baseUrl: string
   /** The domain of the envelope sender, which receives bounces; undefined if none are received. */
-  bounceDomain: string | undefined
+  readonly bounceDomain: string | undefined
 }
 
 /** What is known of the domain of an address. */
@@ -42,11 +44,21 @@ export type SenderIdentity = {
   isAllowed: boolean
   /** Whether new email may be sent. */
   isVerified: boolean
+  /** Whether the organization had verified the domain, and it no longer is. */
+  isLost: boolean
   /** Undefined if the email is not signed. */
   signer: DkimSigner | undefined
   hosts: SenderHosts
   /** The limit of a warm-up plan, if the domain has one. */
   warmUp: Limit | undefined
+}
+
+/** The sender of an organization's emails whose flow has none. */
+export type UsedDefaultSender = DefaultSender & {
+  /** False if it is that of the installation. */
+  isChosen: boolean
+  /** The chosen sender, if it may not be used: its domain is not verified any more, or the operator forbids it. */
+  unusable: DefaultSender | null
 }
 
 export type SendersOptions = {
@@ -57,13 +69,15 @@ export type SendersOptions = {
   dkim: DkimSigner | undefined
   /** The hosts of the installation. */
   hosts: SenderHosts
+  /** Of the installation: MAIL_FROM. */
+  defaultSender: DefaultSender
 }
 
 type Sender = {
   organizationId: OrganizationId
   address: string | null
   /** The field with the address, for the error. */
-  path?: 'from' | 'from_email'
+  path?: 'from' | 'from_email' | 'default_sender.email'
 }
 
 /**
@@ -77,15 +91,19 @@ export class Senders {
   readonly #dkim: DkimSigner | undefined
   readonly #hosts: SenderHosts
   readonly #unknown: KnownDomain
+  readonly #defaults: DefaultSenders
+  readonly #ofInstallation: UsedDefaultSender
   readonly #known = createCache<string, KnownDomain>(keptMax, { ttl: keptMs, noDeleteOnStaleGet: true })
   readonly #loading = new Map<string, Promise<KnownDomain>>()
 
-  constructor({ db, box, policy, dkim, hosts }: SendersOptions) {
+  constructor({ db, box, policy, dkim, hosts, defaultSender }: SendersOptions) {
     this.#db = db
+    this.#defaults = new DefaultSenders(db)
+    this.#ofInstallation = { ...defaultSender, isChosen: false, unusable: null }
     this.#box = box
     this.#policy = policy
     this.#dkim = dkim
-    this.#hosts = { baseUrl: hosts.baseUrl, bounceDomain: hosts.bounceDomain }
+    this.#hosts = hosts
     this.#unknown = { wasVerified: false, isVerified: false, signer: undefined, hosts: this.#hosts, warmUp: undefined }
   }
 
@@ -120,6 +138,31 @@ export class Senders {
   }
 
   /**
+   * Returns the sender of emails whose flow has none: the one that the organization has chosen, or that of the installation
+   * while the chosen one may not be used. A promise only if it has to be looked up, which is seldom so.
+   */
+  defaultOf(organizationId: OrganizationId): UsedDefaultSender | Promise<UsedDefaultSender> {
+    const found = this.#defaults.of(organizationId)
+    if (found instanceof Promise) return found.then(({ sender }) => this.#usableOf(organizationId, sender))
+    return this.#usableOf(organizationId, found.sender)
+  }
+
+  /** Called after a change of this process. */
+  forgetDefault(organizationId: OrganizationId): void {
+    this.#defaults.forget(organizationId)
+  }
+
+  #usableOf(organizationId: OrganizationId, chosen: DefaultSender | null) {
+    if (!chosen) return this.#ofInstallation
+    const used = ({ isVerified, isLost }: SenderIdentity): UsedDefaultSender =>
+      isVerified && !isLost
+        ? { ...chosen, isChosen: true, unusable: null }
+        : { ...this.#ofInstallation, unusable: chosen }
+    const identity = this.identityOf(organizationId, chosen.email)
+    return identity instanceof Promise ? identity.then(used) : used(identity)
+  }
+
+  /**
    * Whether bounces of the organization may be addressed to this host: any label below a domain that was verified, since
    * another label may have been in use when the email was sent.
    */
@@ -129,9 +172,10 @@ export class Senders {
     return domain.wasVerified
   }
 
-  /** Called after a change of this process. */
+  /** Called after a change of this process. The domain may have become that of the default sender. */
   forget({ organizationId, name }: { organizationId: OrganizationId; name: string }): void {
     this.#known.delete(`${organizationId} ${name}`)
+    this.#defaults.forget(organizationId)
   }
 
   #identityOf({ wasVerified, isVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
@@ -139,6 +183,7 @@ export class Senders {
     return {
       isAllowed: wasVerified || isAllowedToAll,
       isVerified: isVerified || isAllowedToAll,
+      isLost: wasVerified && !isVerified,
       signer: signer ?? (this.#policy.signs(address) ? this.#dkim : undefined),
       hosts,
       warmUp,
@@ -185,10 +230,14 @@ export class Senders {
   }
 
   #hostsOf(row: SenderRow): SenderHosts {
-    const { baseUrl, bounceDomain } = this.#hosts
+    const hosts = this.#hosts
+    const bounceDomain = hosts.bounceDomain && row.usesReturnPath ? returnPathHostOf(row) : hosts.bounceDomain
+    if (row.usesTrackingHost) return { baseUrl: `https://${trackingHostOf(row)}`, bounceDomain }
     return {
-      baseUrl: row.usesTrackingHost ? `https://${trackingHostOf(row)}` : baseUrl,
-      bounceDomain: bounceDomain && row.usesReturnPath ? returnPathHostOf(row) : bounceDomain,
+      get baseUrl() {
+        return hosts.baseUrl
+      },
+      bounceDomain,
     }
   }
 }

@@ -1,7 +1,9 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Reader } from '../db/db.ts'
 import { createCache } from '../runtime/cache.ts'
+import { rememberLast } from '../runtime/remember-last.ts'
 import { within } from '../runtime/within.ts'
+import { hostOf } from '../values/domain.ts'
 import { hourMs } from '../values/durations.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -23,11 +25,11 @@ const countedOrganizationsMax = 10_000
 
 /**
  * The hosts of links and their organizations. All of them are kept in memory, so that requests with unknown host names,
- * however many, cause one query in ten seconds, and none if every request names the host of BASE_URL.
+ * however many, cause one query in ten seconds, and none if every request names the host of the installation.
  */
 export class TrackingHosts {
   readonly #db: Reader
-  readonly #baseHost: string
+  readonly #baseUrl: () => string
   #organizations: ReadonlyMap<string, OrganizationId> = new Map()
   /** New hosts beyond the limit of their organization: links work, but no certificate is requested. */
   #withheld: ReadonlySet<string> = new Set()
@@ -36,9 +38,13 @@ export class TrackingHosts {
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<true> | undefined
 
-  constructor(db: Reader, baseHost: string) {
+  constructor(db: Reader, baseUrl: () => string) {
     this.#db = db
-    this.#baseHost = baseHost
+    this.#baseUrl = baseUrl
+  }
+
+  get #baseHost(): string {
+    return baseHostOf(this.#baseUrl())
   }
 
   /** Returns undefined if the host is not registered. Returns a promise only if the list has to be read. */
@@ -113,6 +119,8 @@ export class TrackingHosts {
 /** Returns up to `limit` hosts of all organizations. */
 export const listTrackingHosts = async (db: Reader, limit: number): Promise<string[]> =>
   (await selectHosts(db, limit)).map(({ host }) => host)
+
+const baseHostOf = rememberLast((url: string) => hostOf(new URL(url)))
 
 /** Host names are case-insensitive and may end with a dot. */
 const plainHost = (host: string) => host.toLowerCase().replace(/\.$/, '')

@@ -37,7 +37,7 @@ type RunnerOptions = {
   tasks: TaskPool
   cpuMs: number
   /** The start of tracked links. */
-  baseUrl?: string
+  baseUrl?: () => string
   findBrand?: FindBrand
   findParts?: FindParts
 }
@@ -52,11 +52,11 @@ export type WhenFull = 'refuse' | 'wait'
 export class TemplateRunner {
   readonly #tasks: TaskPool
   readonly #cpuMs: number
-  readonly #baseUrl: string
+  readonly #baseUrl: () => string
   readonly #findBrand: FindBrand | undefined
   readonly #findParts: FindParts | undefined
 
-  constructor({ tasks, cpuMs, baseUrl = 'https://links.invalid', findBrand, findParts }: RunnerOptions) {
+  constructor({ tasks, cpuMs, baseUrl = () => 'https://links.invalid', findBrand, findParts }: RunnerOptions) {
     this.#tasks = tasks
     this.#cpuMs = cpuMs
     this.#baseUrl = baseUrl
@@ -116,7 +116,7 @@ export class TemplateRunner {
 
   async #checkSettings(organizationId: OrganizationId): Promise<CheckSettings> {
     const brand = await this.#findBrand?.(organizationId)
-    return { postalAddress: brand?.address ?? null, baseUrl: this.#baseUrl }
+    return { postalAddress: brand?.address ?? null, baseUrl: this.#baseUrl() }
   }
 
   async #withParts(organizationId: OrganizationId, html: string): Promise<string | Problem[]> {

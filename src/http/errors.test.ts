@@ -13,7 +13,7 @@ type Line = { level: number; msg: string; reason?: string; requests?: number }
 async function startServer() {
   const logged: Line[] = []
   const log = pino({}, { write: (line) => logged.push(JSON.parse(line)) })
-  const server = createServer({ log, baseUrl: 'http://localhost', trustProxy: false })
+  const server = createServer({ log, baseUrl: () => 'http://localhost', trustProxy: false })
   const db = openDb({ connection: { host: '/nowhere', port: 5432, user: 'nobody', database: 'none' } })
   let received = 0
   let cutOff = 0

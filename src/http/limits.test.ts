@@ -72,7 +72,7 @@ test('a body with more values than can be parsed in milliseconds is rejected', a
 test('closes a connection whose request body does not arrive, whether or not a response was sent', async () => {
   const server = createServer({
     log: pino({ level: 'silent' }),
-    baseUrl: 'http://localhost',
+    baseUrl: () => 'http://localhost',
     trustProxy: false,
     bodyTimeoutMs: 200,
   })

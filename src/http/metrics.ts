@@ -71,12 +71,12 @@ const isLoopback = (address = '') => /^(127\.|::1$|::ffff:127\.)/.test(address)
 const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via']
 
 /**
- * Returns true for a request from this machine to a service that only this machine uses. If BASE_URL is public, requests
+ * Returns true for a request from this machine to a service that only this machine uses. If its address is public, requests
  * from this machine can come from a proxy on it, which not always says so.
  */
 export const isLocalUse =
-  (baseUrl: string) =>
+  (baseUrl: () => string) =>
   ({ headers, socket }: FastifyRequest): boolean =>
-    /^(localhost|.*\.localhost|127\..*|\[::1\])$/.test(new URL(baseUrl).hostname) &&
+    /^(localhost|.*\.localhost|127\..*|\[::1\])$/.test(new URL(baseUrl()).hostname) &&
     isLoopback(socket.remoteAddress) &&
     !forwardingHeaders.some((name) => name in headers)

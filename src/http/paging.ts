@@ -56,8 +56,7 @@ export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => str
 }
 
 /** Returns a hook that adds the `Link` header (RFC 8288) with the URL of the next page to pages of lists. */
-export function linkNextPage(baseUrl: string) {
-  const origin = new URL(baseUrl).href.replace(/\/$/, '')
+export function linkNextPage(baseUrl: () => string) {
   return (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -69,6 +68,7 @@ export function linkNextPage(baseUrl: string) {
       const [path, query] = request.url.split('?', 2)
       const parameters = new URLSearchParams(query)
       parameters.set('cursor', cursor)
+      const origin = new URL(baseUrl()).href.replace(/\/$/, '')
       reply.header('link', `<${origin}${path}?${parameters}>; rel="next"`)
     }
     done(null, payload)

@@ -9,7 +9,7 @@ const validDays = 180
 export type SecurityTxtOptions = {
   /** A URI with which to report vulnerabilities. Without it, the response is 404. */
   contact: string | undefined
-  baseUrl: string
+  baseUrl: () => string
   onRequest: onRequestHookHandler
 }
 
@@ -20,7 +20,7 @@ export function registerSecurityTxt(server: Server, { contact, baseUrl, onReques
     schema: { hide: true },
     handler: async (_request, reply) => {
       if (!contact) throw new Refusal('not_found', 'Not found.')
-      return reply.type('text/plain; charset=utf-8').send(securityTxt(contact, baseUrl, Date.now()))
+      return reply.type('text/plain; charset=utf-8').send(securityTxt(contact, baseUrl(), Date.now()))
     },
   })
 }

@@ -11,8 +11,10 @@ import {
 } from 'fastify'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { Log } from '../runtime/log.ts'
+import { rememberLast } from '../runtime/remember-last.ts'
 import { Refusal, type RefusalType } from '../values/errors.ts'
 import { type AccessLogOptions, logRequests } from './access-log.ts'
+import { basePathOf } from './base-path.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer, type ErrorAnswer } from './errors.ts'
 import { createJsonParser } from './json-body.ts'
@@ -37,7 +39,8 @@ const sweepEveryMs = 50
 
 export type ServerOptions = {
   log: Log
-  baseUrl: string
+  /** It may change. */
+  baseUrl: () => string
   trustProxy: boolean
   connectionsMax?: number
   bodyTimeoutMs?: number
@@ -51,8 +54,8 @@ export type Server = FastifyInstance
 /** The HTTP core: limits, request ids, envelope, error mapping, security headers. Routes are in routes.ts. */
 export function createServer(options: ServerOptions): Server {
   const { log, baseUrl, trustProxy, connectionsMax } = options
-  const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
-  const headers = securityHeaders(baseUrl)
+  const headersAt = rememberLast(securityHeaders)
+  const headers = () => headersAt(baseUrl())
   const newRequestId = requestIds()
   const answerError = createErrorAnswer()
   let stopping = false
@@ -76,12 +79,12 @@ export function createServer(options: ServerOptions): Server {
     // Only the last entry of X-Forwarded-For was added by the proxy; earlier ones are controlled by the client.
     // Fastify's numeric option does not work for this.
     trustProxy: trustProxy && ((_address, hop) => hop === 0),
-    // A proxy may pass the path with or without the path prefix of BASE_URL.
-    rewriteUrl: (request) => decodable(withoutPrefix(request.url ?? '/', basePath)),
+    // A proxy may pass the path with or without the path prefix of the public address.
+    rewriteUrl: (request) => decodable(withoutPrefix(request.url ?? '/', basePathOf(baseUrl()))),
     // These errors occur before any hook runs.
     frameworkErrors: (error, request, reply) =>
-      answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
-    clientErrorHandler: (error, socket) => answerMalformedRequest(error, socket, newRequestId(), headers),
+      answerError(error, request, reply.headers(headers()).header('x-request-id', request.id)),
+    clientErrorHandler: (error, socket) => answerMalformedRequest(error, socket, newRequestId(), headers()),
     schemaController: { compilersFactory: { buildValidator, buildSerializer } },
   })
 
@@ -91,7 +94,7 @@ export function createServer(options: ServerOptions): Server {
   // Callbacks instead of promises, because these hooks run for every request.
   server.addHook('onRequest', (request, reply, done) => {
     enterSection('request')
-    reply.headers(headers).header('x-request-id', request.id)
+    reply.headers(headers()).header('x-request-id', request.id)
     if (stopping)
       done(new Refusal('unavailable', 'The service is shutting down.', { retryAfterSeconds: stopWithinMs / 1000 }))
     else if (request.headers['content-encoding'] !== undefined && isEncoded(request.headers['content-encoding']))

@@ -15,7 +15,7 @@ async function startWebApp() {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-web-app-'))
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'assets', 'app-1a2b.js'), script)
-  const baseUrl = 'http://localhost:3000'
+  const baseUrl = () => 'http://localhost:3000'
   const server = createServer({ log: pino({ level: 'silent' }), baseUrl, trustProxy: false })
   await registerWebApp(server, baseUrl, folder)
   const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))

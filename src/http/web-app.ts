@@ -4,6 +4,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError } from 'fastify'
 import { packageRoot } from '../config/package-root.ts'
 import { Refusal } from '../values/errors.ts'
+import { basePathOf } from './base-path.ts'
 import type { Server } from './server.ts'
 
 /**
@@ -28,6 +29,7 @@ export const pageNames = [
   'messages',
   'register',
   'reset-password',
+  'sending',
   'settings',
 ]
 const pagePath = new RegExp(`^/$|^/(${pageNames.join('|')})(/|$)`)
@@ -40,17 +42,13 @@ const notBuilt =
 const builtFolder = join(packageRoot, 'web', 'dist')
 
 /** Serves the web app. Browsers get its page for unknown paths as well, with the status 404. */
-export async function registerWebApp(server: Server, baseUrl: string, folder = builtFolder): Promise<void> {
-  const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
-  const policy = policyOf(baseUrl)
+export async function registerWebApp(server: Server, baseUrl: () => string, folder = builtFolder): Promise<void> {
   let page: string | undefined
   const readPage = () => {
     const file = join(folder, 'index.html')
+    page ??= existsSync(file) ? readFileSync(file, 'utf8') : undefined
     // URLs in the page are relative to its base, so it works with any prefix.
-    page ??= existsSync(file)
-      ? readFileSync(file, 'utf8').replace('<base href="/"', `<base href="${basePath}"`)
-      : undefined
-    return page ?? notBuilt
+    return page?.replace('<base href="/"', `<base href="${basePathOf(baseUrl())}/"`) ?? notBuilt
   }
 
   if (existsSync(join(folder, 'assets')))
@@ -79,7 +77,7 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
       if (!isPage && programPath.test(path)) return reply.callNotFound()
       return reply
         .status(isPage ? 200 : 404)
-        .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+        .headers({ 'content-security-policy': policyOf(baseUrl()), 'cache-control': 'no-cache' })
         .type('text/html; charset=utf-8')
         .send(readPage())
     },

@@ -67,7 +67,7 @@ const ImageOut = Named('Image', {
 const AltText = Type.String({ maxLength: altTextMax, description: 'The text for readers who do not see the image.' })
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
 
-export type ImageRouteParts = ImageParts & { read: BoundedRead; baseUrl: string; stageRegistry: StageRegistry }
+export type ImageRouteParts = ImageParts & { read: BoundedRead; baseUrl: () => string; stageRegistry: StageRegistry }
 
 export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, baseUrl } = parts
@@ -237,7 +237,7 @@ const toOut = outOf(
   { id: 'img' },
   { url: ({ url }: { url: string }) => url, size_bytes: ({ bytes }: { bytes: number }) => bytes },
 )
-const imageOutFor = (baseUrl: string) => (image: Image) => toOut({ ...image, url: imageUrlOf(baseUrl, image) })
+const imageOutFor = (baseUrl: () => string) => (image: Image) => toOut({ ...image, url: imageUrlOf(baseUrl(), image) })
 
 const wrongMediaType = () =>
   new Refusal(

@@ -314,7 +314,7 @@ type FileServerOptions = { sendMsMax?: number; missesPerSecond?: number }
 async function startFileServer({ db, organizationId }: TestApp, options: FileServerOptions = {}) {
   const { sendMsMax = 60_000, missesPerSecond = 0 } = options
   const images = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }), new StageRegistry())
-  const server = createServer({ log: pino({ level: 'silent' }), baseUrl: 'http://localhost', trustProxy: false })
+  const server = createServer({ log: pino({ level: 'silent' }), baseUrl: () => 'http://localhost', trustProxy: false })
   server.decorateRequest('trackingHostOf', null)
   await server.register(
     imageFileRoutes({ images, missLimit: new RateLimit({ perSecond: missesPerSecond }), sendMsMax }),

@@ -1,5 +1,5 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
-import { first } from '../db/rows.ts'
+import { first, firstValue } from '../db/rows.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { MailServerId, OrganizationId } from '../values/ids.ts'
 import type { MailServerKey } from './mail-server.ts'
@@ -87,6 +87,14 @@ export const selectServerStates = (db: Reader, organizationId: OrganizationId) =
     from mail_servers
     where organization_id = ${organizationId}
     order by next_try_at`
+
+/** Returns the name of a mail server whose provider reports bounces. */
+export const findReportingServer = (db: Reader, organizationId: OrganizationId) =>
+  firstValue(db<{ name: string }>`
+    select name from mail_servers
+    where organization_id = ${organizationId} and webhook_secret is not null
+    order by created_at
+    limit 1`)
 
 /** Of all organizations, those that have failed longest first. */
 export const selectFailingServers = (db: Reader, limit: number) =>

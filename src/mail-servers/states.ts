@@ -18,7 +18,7 @@ import {
 /** A restart of a mail server takes less. Also reported then if it recovers and fails again later. */
 const reportedAfterMs = 5_000
 
-export type { ServerState } from './runtime.sql.ts'
+export { findReportingServer, type ServerState } from './runtime.sql.ts'
 
 export type MailServerChange = MailServerKey & { name: string; host: string } & (
     | { status: 'failing'; reason: string; since: Date }

@@ -12,10 +12,10 @@ const idsBytes = 2 * uuidBytes
  * cannot be guessed.
  */
 export class WebhookAddresses {
-  readonly #baseUrl: string
+  readonly #baseUrl: () => string
   readonly #keys: Buffer[]
 
-  constructor({ current, previous }: AppSecrets, baseUrl: string) {
+  constructor({ current, previous }: AppSecrets, baseUrl: () => string) {
     this.#baseUrl = baseUrl
     const secrets = previous === undefined ? [current] : [current, previous]
     this.#keys = secrets.map((secret) => deriveKey(secret, 'mail server webhooks'))
@@ -26,7 +26,7 @@ export class WebhookAddresses {
     writeUuid(ids, 0, organizationId)
     writeUuid(ids, uuidBytes, id)
     const token = Buffer.concat([ids, macOf(this.#keys[0]!, ids)]).toString('base64url')
-    return `${this.#baseUrl}/providers/mail-servers/${token}/events`
+    return `${this.#baseUrl()}/providers/mail-servers/${token}/events`
   }
 
   /** Returns undefined if the token was not made by `addressOf`. */

@@ -37,7 +37,7 @@ export type McpRouteParts = {
   routes: ToolRoutes
   confirmations: Confirmations
   log: Log
-  baseUrl: string
+  baseUrl: () => string
   /** The guard of the public API. */
   requireApiKey: onRequestHookHandler
 }
@@ -106,12 +106,11 @@ export function mcpRoutes(parts: McpRouteParts): FastifyPluginAsyncTypebox {
 }
 
 /** A page in a browser must not reach this server through a host name that resolves to it (DNS rebinding). */
-function originCheck(baseUrl: string): onRequestHookHandler {
-  const allowed = new URL(baseUrl).origin
+function originCheck(baseUrl: () => string): onRequestHookHandler {
   return (request, _reply, done) => {
     const { origin } = request.headers
     done(
-      origin === undefined || origin === allowed
+      origin === undefined || origin === new URL(baseUrl()).origin
         ? undefined
         : new Refusal('forbidden', 'Requests from pages of other origins are not accepted.'),
     )

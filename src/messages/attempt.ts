@@ -117,17 +117,19 @@ async function attemptLoaded(
   const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  const { senders, tokens, settings } = parts
+  const { senders, tokens } = parts
   // Covers messages accepted before the operator set or narrowed the sender domains.
-  const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
-  const found = senders.identityOf(row.organizationId, from)
+  const sender = senderOfMessage(senders, row.organizationId, version, content)
+  const from = sender instanceof Promise ? await sender : sender
+  const found = senders.identityOf(row.organizationId, from.email)
   const { isAllowed, isVerified, signer, hosts, warmUp } = found instanceof Promise ? await found : found
   // An email that its broadcast sends was not accepted before.
-  if (!(isInBroadcast ? isVerified : isAllowed)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
+  if (!(isInBroadcast ? isVerified : isAllowed))
+    return end({ status: 'failed', reason: senderNotVerifiedReason(from.email) })
 
   const finding = parts.servers.load(row.organizationId)
   if (finding) await finding
-  const servers = isDemoAddress(row.email) ? undefined : parts.servers.serversFor(row, from)
+  const servers = isDemoAddress(row.email) ? undefined : parts.servers.serversFor(row, from.email)
   const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
@@ -135,7 +137,7 @@ async function attemptLoaded(
     renderBody: (values: TemplateValues) => EmailBody | undefined,
   ): Promise<Outcome | undefined> => {
     const section = currentSection()
-    const compose = () => makeEmail(message, { tokens, settings, idHeaders }, hosts, renderBody)
+    const compose = () => makeEmail(message, { tokens, from, idHeaders }, hosts, renderBody)
     let write = compose
     if (content?.from ? hasManyLinks(content.html ?? '') : version.hasManyLinks) {
       // Not when a connection is free, because several may be at the same time.

@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { isOperator, organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
 import { attachmentsOut } from '../email-contents/attachment-shapes.ts'
 import { findWholeContent } from '../email-contents/contents.ts'
 import { downloadFile } from '../email-contents/files.ts'
@@ -29,7 +30,7 @@ import { messageListRoutes } from './message-list.routes.ts'
 import { messageOut } from './message-out.ts'
 import { MessageDeliveryOut, MessageDetailOut, MessageOut } from './message-shapes.ts'
 import { findMessage, type MessageDetail, selectEventsOf } from './messages.sql.ts'
-import { type EmailBody, type EmailSettings, mailboxText, senderOfMessage, showMail } from './outgoing.ts'
+import { type EmailBody, mailboxText, senderOfMessage, showMail } from './outgoing.ts'
 import { findWaiting } from './waiting.ts'
 
 const attachmentFile = {
@@ -46,12 +47,12 @@ export type MessageParts = {
   read: BoundedRead
   templates: TemplateCache
   runner: TemplateRunner
-  mailFrom: EmailSettings['mailFrom']
+  senders: Senders
   relay: Pick<Transport, 'state'> | undefined
 }
 
 export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
-  const { db, read, templates, runner, mailFrom } = parts
+  const { db, read, templates, runner, senders } = parts
   const downloadReads = parts.stageRegistry.stage('downloads', downloads)
   const waitingContext = ({ member }: FastifyRequest) => ({
     relay: parts.relay?.state(),
@@ -74,11 +75,12 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
         const content = message.contentId ? await findWholeContent(db, organizationId, message.contentId) : undefined
-        const [events, waiting, bodies, isInInbox] = await Promise.all([
+        const [events, waiting, bodies, isInInbox, from] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
           findWaiting(db, organizationId, [message], waitingContext(request)),
           bodiesOf(templates, runner, message, content),
           inboxHolds(db, organizationId, message.id),
+          senderOfMessage(senders, organizationId, message, content),
         ])
         const deliveries = await selectDeliveriesOfEvents(
           db,
@@ -88,7 +90,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         return ok({
           ...messageOut(message, events, waiting.get(message.id)),
           flow_version: message.flowVersion,
-          from: mailboxText(senderOfMessage(message, content, mailFrom)),
+          from: mailboxText(from),
           to: (content?.to ?? []).map(shownMailbox),
           cc: (content?.cc ?? []).map(shownMailbox),
           tags: message.tags ?? [],

@@ -1,4 +1,5 @@
-import type { SenderHosts } from '../domains/senders.ts'
+import type { DefaultSender } from '../accounts/default-sender.sql.ts'
+import type { SenderHosts, Senders } from '../domains/senders.ts'
 import type { Attachment, EmailContent } from '../email-contents/content.ts'
 import { recipientOf } from '../flows/recipient.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
@@ -12,6 +13,7 @@ import type { Piece } from '../mime/pieces.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { composeRaw } from './compose-raw.ts'
 import { loadImagesAt } from './images-at-host.ts'
 import type { SendRow } from './send.sql.ts'
@@ -21,8 +23,8 @@ export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>
 
 /** `SenderHosts` of the installation, which a sending domain may replace. */
 export type EmailSettings = SenderHosts & {
-  /** The sender of flows without their own: `Name <address>` or an address. */
-  mailFrom: { name: string | null; email: string }
+  /** The default sender of the installation, also of emails to its users. */
+  mailFrom: DefaultSender
   /** Headers with the signed message id, by which the webhooks of these and other providers identify the message. */
   idHeaders?: ((providers: readonly ReportProvider[]) => IdHeaders | undefined) | undefined
 }
@@ -35,14 +37,21 @@ export function parseMailbox(text: string): EmailSettings['mailFrom'] {
   return { name: named?.[1] || null, email: parsed.address }
 }
 
-/** Returns the sender: that of the flow, or MAIL_FROM with the sender name of the flow, if any. */
+type OwnSender = { fromName: string | null; fromEmail: string | null }
+
+/**
+ * Returns the sender of emails of a flow: that of the flow, or the default sender with the sender name of the flow, if
+ * any. A promise only if it has to be looked up.
+ */
 export function senderOf(
-  { fromName, fromEmail }: { fromName: string | null; fromEmail: string | null },
-  mailFrom: EmailSettings['mailFrom'],
-): EmailSettings['mailFrom'] {
-  return fromEmail === null
-    ? { name: fromName ?? mailFrom.name, email: mailFrom.email }
-    : { name: fromName, email: fromEmail }
+  senders: Pick<Senders, 'defaultOf'>,
+  organizationId: OrganizationId,
+  { fromName, fromEmail }: OwnSender,
+): DefaultSender | Promise<DefaultSender> {
+  if (fromEmail !== null) return { name: fromName, email: fromEmail }
+  const named = ({ name, email }: DefaultSender) => ({ name: fromName ?? name, email })
+  const sender = senders.defaultOf(organizationId)
+  return sender instanceof Promise ? sender.then(named) : named(sender)
 }
 
 export const mailboxText = ({ name, email }: EmailSettings['mailFrom']) => (name ? `${name} <${email}>` : email)
@@ -87,17 +96,23 @@ class MessageValues implements TemplateValues {
 }
 
 const ordinary = { open: 'open', click: 'click', unsubscribe: 'unsubscribe' } as const
+type EmailMaking = {
+  tokens: Tokens
+  from: DefaultSender
+  idHeaders: IdHeaders | undefined
+}
+
 /** The links of a test email work, but record nothing. */
 const ofTests = { open: 'test_open', click: 'test_click', unsubscribe: 'test_unsubscribe' } as const
 const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
 
 /**
- * Builds the email with its tracked links. The same message and hosts always yield the same bytes. Returns undefined if
- * `renderBody` does. `content` is what does not come from the version.
+ * Builds the email with its tracked links. The same message, sender and hosts always yield the same bytes. Returns
+ * undefined if `renderBody` does. `content` is what does not come from the version.
  */
 export function makeEmail(
   { row, version, content }: MessageToSend,
-  { tokens, settings, idHeaders }: { tokens: Tokens; settings: EmailSettings; idHeaders: IdHeaders | undefined },
+  { tokens, from, idHeaders }: EmailMaking,
   { baseUrl, bounceDomain }: SenderHosts,
   renderBody: (values: TemplateValues) => EmailBody | undefined,
 ): OutgoingEmail | undefined {
@@ -121,7 +136,7 @@ export function makeEmail(
   const html =
     rendered.html === null
       ? null
-      : trackLinks(loadImagesAt(rendered.html, organizationId, { from: settings.baseUrl, to: baseUrl }), {
+      : trackLinks(loadImagesAt(rendered.html, organizationId, baseUrl), {
           trackedUrl: content?.tracking.clicks === false ? undefined : trackedUrl,
           pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
           unsubscribeUrl: signedUrl,
@@ -129,7 +144,6 @@ export function makeEmail(
           baseUrl,
         })
   if (links > linksOfOneTurn) version.hasManyLinks = true
-  const from = senderOfMessage(version, content, settings.mailFrom)
   const addressIds = { organizationId, messageId }
   const signedId = bounceDomain || idHeaders ? tokens.sign('bounce', addressIds) : ''
   const replyTo = content?.from ? content.replyTo : version.replyTo === null ? [] : [{ email: version.replyTo }]
@@ -184,11 +198,14 @@ const hasBothBodies = (email: Omit<EmailInPieces, 'attachments'>): email is Emai
 
 /** Returns the sender of an email: that of its own content, or that of its flow. */
 export const senderOfMessage = (
-  version: Parameters<typeof senderOf>[0],
+  senders: Pick<Senders, 'defaultOf'>,
+  organizationId: OrganizationId,
+  version: OwnSender,
   content: Pick<EmailContent, 'from'> | undefined,
-  mailFrom: EmailSettings['mailFrom'],
-): EmailSettings['mailFrom'] =>
-  content?.from ? { name: content.from.name ?? null, email: content.from.email } : senderOf(version, mailFrom)
+): DefaultSender | Promise<DefaultSender> =>
+  content?.from
+    ? { name: content.from.name ?? null, email: content.from.email }
+    : senderOf(senders, organizationId, version)
 
 /** Returns the template values of a message. */
 export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: SenderHosts): TemplateValues {

@@ -13,7 +13,7 @@ export async function recordDomainChange(tx: Tx, domain: Domain, previous: Domai
     flowId: null,
     data: { id: toText('dom', id), name, status },
   })
-  const path = `/settings/domains/${toText('dom', id)}`
+  const path = `/sending/domains/${toText('dom', id)}`
   if (status === 'warning')
     await recordNotice(tx, {
       organizationId,

@@ -23,7 +23,7 @@ export async function recordMailServerChange(tx: Tx, change: MailServerChange): 
     kind: 'mail_server_failing',
     title: `The mail server ${name} does not accept email`,
     detail: `Since ${utc(change.since)}: ${change.reason}. Emails go through your other mail servers for them. If there is none, they stay queued and are sent as soon as it works again.`,
-    path: `/settings/mail-servers/${toText('mse', id)}`,
+    path: `/sending/mail-servers/${toText('mse', id)}`,
   })
 }
 
@@ -44,7 +44,7 @@ export async function recordConnectionChange(
     kind: 'mail_server_changed',
     title: `The mail server ${name} was ${titles[change]}`,
     detail: `By ${changedBy}. ${describe(before, after)}${shared} If you did not expect this, check the mail server and who can sign in to your organization.`,
-    path: `/settings/mail-servers/${toText('mse', id)}`,
+    path: `/sending/mail-servers/${toText('mse', id)}`,
   })
 }
 

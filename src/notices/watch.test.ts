@@ -53,13 +53,13 @@ test('an outage of the relay is reported once, after five minutes, to the owners
   await report(down, 30 * minuteMs)
   await mail(app)
 
-  expect(await noticesOf(app)).toMatchObject([{ kind: 'relay_down', path: '/settings/sending' }])
+  expect(await noticesOf(app)).toMatchObject([{ kind: 'relay_down', path: '/sending/setup' }])
   expect(await noticesOf(other)).toEqual([])
   const inbox = await inboxOf(app)
   expect(inbox.map(({ to }) => to)).toEqual(['owner@acme.example'])
   const { text } = (await app.manage('GET', `/organization/inbox/${inbox[0]!.id}`)).body.data
   expect(text).toContain('connection refused')
-  expect(text).toContain('https://mail.acme.example/settings/sending')
+  expect(text).toContain('https://mail.acme.example/sending/setup')
   expect(text).toContain('https://mail.acme.example/settings/profile')
 })
 

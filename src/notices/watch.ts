@@ -39,7 +39,7 @@ export async function reportRelayOutage(
       kind: 'relay_down',
       title: 'The mail server can’t be reached',
       detail: `No email has been sent since ${utc(since)}: ${reason}. Emails stay queued and are sent as soon as the connection works. Emails about this, including this one, use the same server, so they arrive when it is reachable again.`,
-      path: '/settings/sending',
+      path: '/sending/setup',
     })
     return true
   })

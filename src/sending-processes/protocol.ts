@@ -10,6 +10,8 @@ export type SendingStart = {
   database: Pick<DbOptions, 'connection' | 'direct'>
   isDistributed: boolean
   isPaused: boolean
+  /** The start of links. */
+  baseUrl: string
   /** The part of the connections to mail servers of organizations that each process may open. */
   connectionShare: number
 }
@@ -19,6 +21,7 @@ export type ToSendingProcess =
   | ({ kind: 'start' } & SendingStart)
   | { kind: 'hint'; hint: Hint }
   | { kind: 'paused'; isPaused: boolean }
+  | { kind: 'baseUrl'; baseUrl: string }
   | { kind: 'stop' }
 
 export type Count = { name: string; labels: Record<string, string | number>; by: number }

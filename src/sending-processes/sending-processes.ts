@@ -16,9 +16,10 @@ export type SendingProcessesOptions = {
   shares: SendingShares
   /** Jobs of these kinds start the processes. They get the hints for them. */
   kinds: readonly JobKind[]
-  start: Omit<SendingStart, 'isPaused' | 'isDistributed'>
+  start: Omit<SendingStart, 'isPaused' | 'isDistributed' | 'baseUrl'>
   isDistributed: () => boolean
   isPaused: () => boolean
+  baseUrl: () => string
   hints: Hints
   relay: Transport
   /** Whether any organization may send now, through SMTP_URL or a mail server. */
@@ -39,6 +40,7 @@ export class SendingProcesses {
   readonly #memoryBytes = new Map<number, number>()
   #unlisten: (() => void)[] = []
   #isPaused = false
+  #baseUrl = ''
 
   constructor(options: SendingProcessesOptions) {
     this.#options = options
@@ -76,6 +78,13 @@ export class SendingProcesses {
     this.#isPaused = isPaused
   }
 
+  /** Must be called after a change. */
+  passOnBaseUrl(): void {
+    const baseUrl = this.#options.baseUrl()
+    if (baseUrl !== this.#baseUrl) this.#supervisor.send({ kind: 'baseUrl', baseUrl })
+    this.#baseUrl = baseUrl
+  }
+
   async stop(): Promise<void> {
     for (const unlisten of this.#unlisten) unlisten()
     await this.#supervisor.stop({ kind: 'stop' })
@@ -91,9 +100,9 @@ export class SendingProcesses {
   }
 
   #firstMessage(index: number): ToSendingProcess {
-    const { start, shares, isDistributed, isPaused } = this.#options
+    const { start, shares, isDistributed, isPaused, baseUrl } = this.#options
     const config = { ...start.config, SMTP_CONNECTIONS: shares.connections[index]! }
-    return { kind: 'start', ...start, config, isDistributed: isDistributed(), isPaused: isPaused() }
+    return { kind: 'start', ...start, config, isDistributed: isDistributed(), isPaused: isPaused(), baseUrl: baseUrl() }
   }
 
   #received(index: number, message: FromSendingProcess): void {

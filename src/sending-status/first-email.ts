@@ -10,7 +10,7 @@ export async function sendFirstEmail(
 ): Promise<MessageId> {
   const { results } = await submitEmails(parts, {
     organizationId,
-    inputs: [{ from, to, subject: 'Your first email', html: htmlOf(`${baseUrl}/settings/sending/first-email`) }],
+    inputs: [{ from, to, subject: 'Your first email', html: htmlOf(`${baseUrl}/sending/setup`) }],
     files: () => ({ problem: 'is not supported' }),
     isAtomic: true,
     idempotencyKey: null,

@@ -1,9 +1,8 @@
-import { isIP } from 'node:net'
 import { isLoopback, parseSmtpUrl } from '@waxwing/smtp-client'
 import type { Config } from '../config/config.ts'
+import { domainOfAddress, isOnlyHere } from '../domains/only-here.ts'
 import { parseMailbox } from '../messages/outgoing.ts'
 import { hostOf } from '../values/domain.ts'
-import { isPublicAddress } from '../webhooks/addresses.ts'
 
 /** A `hint` without a mail server or if it is on this machine, because it may only show emails to a developer. */
 export type LiveProblem = { severity: 'fault' | 'hint'; message: string }
@@ -20,7 +19,7 @@ export function liveProblems(
     ...(isOnlyHere(hostOf(new URL(baseUrl)))
       ? [`Links in emails point to ${baseUrl}, which other people cannot open. Set BASE_URL to the public address.`]
       : []),
-    ...(isOnlyHere(email.slice(email.lastIndexOf('@') + 1))
+    ...(isOnlyHere(domainOfAddress(email))
       ? [
           `Flows without a sender use ${email}, which other mail servers reject. Set MAIL_FROM to an address of your domain.`,
         ]
@@ -29,9 +28,4 @@ export function liveProblems(
   const isHere = transport === 'inbox' || (relayUrl !== undefined && isLoopback(parseSmtpUrl(relayUrl).host))
   const severity = isHere ? 'hint' : 'fault'
   return messages.map((message) => ({ severity, message }))
-}
-
-/** Accepts all names, also in a private network: the emails may be for people in it. */
-function isOnlyHere(host: string): boolean {
-  return isIP(host) ? !isPublicAddress(host) : /(^|\.)localhost$/.test(host)
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { isOperator, type Member, memberOf, requireOperator, requireOwner } from '../accounts/guards.ts'
 import type { Config } from '../config/config.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Senders } from '../domains/senders.ts'
 import { accepted, accepts, answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
@@ -14,10 +15,10 @@ import { type EmailSettings, mailboxText } from '../messages/outgoing.ts'
 import { submissionAddressOf } from '../submission/submission.ts'
 import { toText } from '../values/ids.ts'
 import { sendFirstEmail } from './first-email.ts'
-import { liveProblems } from './going-live.ts'
 import { findPause } from './sending-pause.ts'
 import { findSendingQueue } from './sending-status.sql.ts'
-import type { Health, SendingStatus } from './sending-status.ts'
+import type { SendingStatus } from './sending-status.ts'
+import { healthOf } from './setup.ts'
 
 const queuedMax = 10_000
 
@@ -32,7 +33,7 @@ const SendingOut = Named('SendingStatus', {
       { description: forOperators },
     ),
   ),
-  mail_from: Type.String(),
+  mail_from: Type.String({ description: 'The sender of emails whose flow has none.' }),
   sender_domains: Nullable(
     Type.Array(Type.String(), {
       description:
@@ -68,10 +69,6 @@ const SendingOut = Named('SendingStatus', {
   ),
   last_sent_at: Nullable(Timestamp),
   queued: Type.Integer({ description: `Pending emails. Counted up to ${queuedMax}.` }),
-  problems: Type.Array(Type.Object({ severity: oneOf('fault', 'hint'), message: Type.String() }), {
-    description:
-      'Settings to change before email is sent to other people; hints if the mail server is on this machine.',
-  }),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   bounce_domain: Nullable(Type.String()),
   bounce_providers: Type.Array(Type.String(), { description: 'Providers that report bounces and complaints by HTTP.' }),
@@ -106,6 +103,7 @@ export type SendingRouteParts = {
   dkim: DkimSigner | undefined
   settings: EmailSettings
   bounceProviders: string[]
+  senders: Senders
   servers: MailServers
   emails: EmailParts
 }
@@ -148,14 +146,16 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
         errors: { sender_not_verified: 'The sender is not in a verified domain.' },
         body: Type.Object({
           from: Type.Optional(
-            Type.String({ description: 'The sender, such as `hello@example.com`. Default: that of the installation.' }),
+            Type.String({
+              description: 'The sender, such as `hello@example.com`. Default: the default sender of the organization.',
+            }),
           ),
         }),
         response: accepts(Named('FirstEmail', { message_id: Type.String() })),
       },
       handler: async (request, reply) => {
         const { organizationId, email: to } = memberOf(request)
-        const from = request.body.from ?? mailboxText(parts.settings.mailFrom)
+        const from = request.body.from ?? mailboxText(await parts.senders.defaultOf(organizationId))
         const id = await sendFirstEmail(parts.emails, { organizationId, from, to, baseUrl: parts.settings.baseUrl })
         return reply.status(202).send(accepted({ message_id: toText('msg', id) }, 'Email accepted'))
       },
@@ -164,7 +164,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
 }
 
 async function sendingOut(
-  { config, read, sending, dkim, settings, bounceProviders, servers }: SendingRouteParts,
+  { config, read, sending, dkim, settings, bounceProviders, senders, servers }: SendingRouteParts,
   member: Member,
 ) {
   const { organizationId } = member
@@ -175,13 +175,13 @@ async function sendingOut(
     states: await findServerStates(tx, organizationId),
   }))
   const { queued, lastSentAt } = queue
-  const { state, lastError, nextTryAt } = states.length > 0 ? healthOf(states) : sending.health(queue)
+  const { state, lastError, nextTryAt } = healthOf(states) ?? sending.health(queue)
   const details = isOperator(member)
   return {
     details,
     transport,
     relay: details && sending.target ? relayOut(sending.target) : null,
-    mail_from: mailboxText(settings.mailFrom),
+    mail_from: mailboxText(await senders.defaultOf(organizationId)),
     sender_domains: config.REQUIRE_VERIFIED_DOMAINS ? [...config.ALLOWED_SENDER_DOMAINS] : null,
     mail_servers: states.map(serverOut),
     state,
@@ -190,7 +190,6 @@ async function sendingOut(
     paused_since: pause?.since.toISOString() ?? null,
     last_sent_at: lastSentAt?.toISOString() ?? null,
     queued,
-    problems: details ? liveProblems(config, transport) : [],
     dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
     bounce_domain: settings.bounceDomain ?? null,
     bounce_providers: bounceProviders,
@@ -214,15 +213,6 @@ const serverOut = ({ id, name, status, failure, nextTryAt }: ServerState) => ({
   failure,
   next_try_at: nextTryAt?.toISOString() ?? null,
 })
-
-/** Of the mail servers of an organization. It can send while one of them works. */
-function healthOf(states: readonly ServerState[]): Health {
-  if (states.some(({ status }) => status === 'working')) return { state: 'ok', lastError: null, nextTryAt: null }
-  const failing = states.filter(({ status }) => status === 'failing')
-  if (failing.length < states.length) return { state: 'unknown', lastError: null, nextTryAt: null }
-  const [first] = failing
-  return { state: 'failing', lastError: `${first!.name}: ${first!.failure}`, nextTryAt: first!.nextTryAt }
-}
 
 /** Never includes the password. */
 const relayOut = ({ host, port, tls, credentials }: SmtpTarget) => ({

@@ -155,13 +155,12 @@ test('emails that no process sends are reported, also by a process that does not
   expect((await app.call('GET', '/metrics')).text).not.toContain('waxwing_relay_up')
 })
 
-test('the relay password is never returned, and unsuitable settings are', async () => {
+test('the relay password is never returned', async () => {
   const environment = { SMTP_URL: 'smtps://someone:secret-password@relay.acme.example' }
   await using app = await startTestApp(environment, ['serve'])
   const answer = await app.manage('GET', '/organization/sending')
   expect(answer.body.data.relay).toEqual({ host: 'relay.acme.example', port: 465, secure: true, user: 'someone' })
   expect(answer.text).not.toContain('secret-password')
-  expect(answer.body.data.problems.map(({ severity }: { severity: string }) => severity)).toEqual(['fault', 'fault'])
 })
 
 test('only owners of the first organization see details of the relay; others see whether it works', async () => {

@@ -2,6 +2,7 @@ import { parseSmtpUrl, type SmtpTarget, type Transport } from '@waxwing/smtp-cli
 import type { DkimSigner } from '../mail/dkim.ts'
 import { lookUpRecords, type RecordState, type RecordToSet, recordsToSet, unchecked } from '../mail/dns-records.ts'
 import type { EmailSettings } from '../messages/outgoing.ts'
+import { rememberLast } from '../runtime/remember-last.ts'
 import { within } from '../runtime/within.ts'
 import type { SendingQueue } from './sending-status.sql.ts'
 
@@ -22,14 +23,14 @@ export type SendingStatusParts = {
   nameServers?: readonly string[] | undefined
 }
 
-type Check = { at: Date; problem: string | null; records: RecordState[] }
+type Check = { at: Date; problem: string | null; records: ReadonlyMap<RecordToSet, RecordState> }
 export type Health = { state: 'ok' | 'failing' | 'unknown'; lastError: string | null; nextTryAt: Date | null }
 
 /** The status of the relay and the DNS records that it needs. The same for all organizations. */
 export class SendingStatus {
   readonly target: SmtpTarget | undefined
   readonly #parts: SendingStatusParts
-  readonly #records: RecordToSet[]
+  readonly #recordsAt: (host: string) => RecordToSet[]
   /** Emails sent before this process started may have used other settings. */
   readonly #startedAtMs = Date.now()
   #last: Check | undefined
@@ -39,13 +40,19 @@ export class SendingStatus {
     const { relayUrl, dkim, settings } = parts
     this.#parts = parts
     this.target = relayUrl === undefined ? undefined : parseSmtpUrl(relayUrl)
-    this.#records = recordsToSet({
-      sender: settings.mailFrom.email,
-      bounceDomain: settings.bounceDomain,
-      host: new URL(settings.baseUrl).hostname,
-      relayHost: this.target?.host,
-      dkim,
-    })
+    this.#recordsAt = rememberLast((host: string) =>
+      recordsToSet({
+        sender: settings.mailFrom.email,
+        bounceDomain: settings.bounceDomain,
+        host,
+        relayHost: this.target?.host,
+        dkim,
+      }),
+    )
+  }
+
+  get #records(): RecordToSet[] {
+    return this.#recordsAt(new URL(this.#parts.settings.baseUrl).hostname)
   }
 
   get checkedAt(): Date | null {
@@ -53,7 +60,7 @@ export class SendingStatus {
   }
 
   get records(): (RecordToSet & RecordState)[] {
-    return this.#records.map((record, index) => ({ ...record, ...(this.#last?.records[index] ?? unchecked) }))
+    return this.#records.map((record) => ({ ...record, ...(this.#last?.records.get(record) ?? unchecked) }))
   }
 
   /** Combines the state of this process with the database, since another process may be sending. */
@@ -82,11 +89,10 @@ export class SendingStatus {
   }
 
   async #check(): Promise<void> {
-    const [problem, records] = await Promise.all([
-      this.#tryRelay(),
-      lookUpRecords(this.#records, this.#parts.nameServers),
-    ])
-    this.#last = { at: new Date(), problem, records }
+    const records = this.#records
+    const [problem, states] = await Promise.all([this.#tryRelay(), lookUpRecords(records, this.#parts.nameServers)])
+    const found = records.map((record, index) => [record, states[index]!] as const)
+    this.#last = { at: new Date(), problem, records: new Map(found) }
   }
 
   async #tryRelay(): Promise<string | null> {

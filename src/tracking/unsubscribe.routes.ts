@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { findBrandValues } from '../brands/brands.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
+import { basePathOf } from '../http/base-path.ts'
 import { within } from '../runtime/within.ts'
 import type { MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
@@ -23,7 +24,7 @@ import { verifyToken } from './verify-token.ts'
 
 export type UnsubscribeParts = {
   db: Db
-  baseUrl: string
+  baseUrl: () => string
   tokens: Tokens
   hits: Hits
   addresses: AddressPolicy
@@ -49,8 +50,10 @@ export function unsubscribeRoutes({
   pages,
   recipientNamesMsMax,
 }: UnsubscribeParts): FastifyPluginAsync {
-  const prefix = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/u`
-  const pathsOf = (token: string): Paths => ({ unsubscribe: `${prefix}/${token}`, undo: `${prefix}/${token}/undo` })
+  const pathsOf = (token: string): Paths => {
+    const unsubscribe = `${basePathOf(baseUrl())}/u/${token}`
+    return { unsubscribe, undo: `${unsubscribe}/undo` }
+  }
 
   /** Returns undefined if the database is unavailable; the page then shows no names. */
   const recipientOf = async ({ organizationId, contactId }: MailIds): Promise<Recipient | undefined> => {
@@ -60,7 +63,7 @@ export function unsubscribeRoutes({
   const brandOf = (organizationId: OrganizationId) =>
     hits.isDatabaseDown
       ? undefined
-      : within(recipientNamesMsMax, findBrandValues(db, organizationId, baseUrl).catch(undefinedIfDown))
+      : within(recipientNamesMsMax, findBrandValues(db, organizationId, baseUrl()).catch(undefinedIfDown))
   const show = async (reply: FastifyReply, ids: MailIds, pageFor: (recipient: Recipient | undefined) => Page) => {
     const [found, brand] = await Promise.all([recipientOf(ids), brandOf(ids.organizationId)])
     const recipient = found && { ...found, organizationName: brand?.name ?? found.organizationName }

@@ -74,6 +74,7 @@ export const exceptions: Exception[] = [
       ['privacy/delete-organization.sql.ts', 'set is_operator', ['write to every node'], accountChange],
       ['privacy/erase-organization.sql.ts', 'delete from organizations', ['write to every node'], accountChange],
       ['domains/domains.sql.ts', 'insert into verified_domains', ['write to every node'], domainChange],
+      ['accounts/default-sender.sql.ts', 'update organizations', ['write to every node'], domainChange],
       ['domains/domains.sql.ts', 'delete from verified_domains', ['write to every node'], domainChange],
       ['domains/domains.sql.ts', 'insert into tracking_hosts', ['write to every node'], domainChange],
       ['domains/domains.sql.ts', 'delete from tracking_hosts', ['write to every node'], domainChange],

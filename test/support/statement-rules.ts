@@ -18,6 +18,7 @@ export const globalTables = [
   'events_kept',
   'secret_mark',
   'sending_pause',
+  'installation_settings',
   'last_backup',
   'provider_signatures',
   'password_reset_requests',
