@@ -112,7 +112,7 @@ test('closes a connection whose request body does not arrive, whether or not a r
 test('a connection that is reset while its body waits to be read is closed, and the service goes on', async () => {
   const server = createServer({
     log: pino({ level: 'silent' }),
-    baseUrl: 'http://localhost',
+    baseUrl: () => 'http://localhost',
     trustProxy: false,
     bodyTimeoutMs: 200,
   })

@@ -17,7 +17,7 @@ test('a domain is added, its records are published and found, its link host is r
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
-  await page.goto('settings/domains')
+  await page.goto('sending/domains')
   await page.getByRole('button', { name: 'Add domain' }).click()
   await page.getByLabel('Domain', { exact: true }).fill('not a domain')
   const dialog = page.getByRole('dialog')

@@ -228,7 +228,7 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
   await page.keyboard.press('Control+k')
   await field.fill('acme.exam')
   await page.getByRole('dialog').getByText('mail.acme.example').click()
-  await page.waitForURL('**/settings/domains/dom_*')
+  await page.waitForURL('**/sending/domains/dom_*')
 })
 
 test('an ID pasted into the search opens its record, and commands can be run', {

@@ -36,7 +36,7 @@ test('a mail server is added by its provider, tested until it works, edited and 
     Object.assign(postmark, { hosts, port: provider.port, security: 'none' })
     await route.fulfill({ response, json: body })
   })
-  await page.goto('settings/mail-servers')
+  await page.goto('sending/mail-servers')
   await page.getByRole('button', { name: 'Add mail server' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('combobox', { name: 'Provider' }).click()

@@ -10,7 +10,7 @@ test('the limits of a receiving site are changed and reset, and those of a domai
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
-  await page.goto('settings/mail-servers')
+  await page.goto('sending/mail-servers')
   await page.getByRole('link', { name: 'how much email each provider gets' }).click()
   const table = page.getByRole('table', { name: 'Receiving sites' })
   const google = table.getByRole('row').filter({ hasText: 'gmail.com' })

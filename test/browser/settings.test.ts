@@ -55,7 +55,7 @@ test('the organization page shows how long events are kept, and saves changes', 
   expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
 })
 
-test('the sending page lists the settings to fix before going live, and how emails and bounces are received', async () => {
+test('Setup tells operators which settings to correct, and how emails and bounces are received', async () => {
   const port = String(await freePort())
   await using service = await startService({
     settings: { SMTP_URL: 'smtp://relay.invalid:25', PROVIDER_POSTMARK_TOKEN: 'a token', SUBMISSION_PORT: port },
@@ -64,9 +64,13 @@ test('the sending page lists the settings to fix before going live, and how emai
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/sending')
-  await page.getByText(/^Links in emails point to http:.*Set BASE_URL/).waitFor()
-  await page.getByText(/^Flows without a sender use .*Set MAIL_FROM/).waitFor()
+  await page.goto('sending/setup')
+  await page
+    .getByText(/^Links and images in emails start with http:.* It is set by BASE_URL in the environment/)
+    .waitFor()
+  await page.getByText('leave as hello@localhost, which receivers reject', { exact: false }).waitFor()
+  await page.getByText('Bounces and complaints arrive by Postmark.').waitFor()
+  await page.getByRole('button', { name: 'Details' }).click()
   await page.getByText(/reported by Postmark/i).waitFor()
   await page.getByText(`127.0.0.1, port ${port}`).waitFor()
   await page.goto('developers/api-keys')

@@ -13,13 +13,17 @@ function page<Name extends string>(load: () => Promise<Record<Name, ComponentTyp
 
 const settings: RouteObject[] = [
   { index: true, element: <Navigate to={paths.organization} replace /> },
-  { path: 'sending', ...page(() => import('./settings/sending-page.tsx'), 'SendingPage') },
   { path: 'brand', ...page(() => import('./brand/brand-page.tsx'), 'BrandPage') },
-  { path: 'domains', ...page(() => import('./domains/domains-page.tsx'), 'DomainsPage') },
-  { path: 'mail-servers', ...page(() => import('./mail-servers/mail-servers-page.tsx'), 'MailServersPage') },
   { path: 'team', ...page(() => import('./settings/team-page.tsx'), 'TeamPage') },
   { path: 'profile', ...page(() => import('./settings/profile-page.tsx'), 'ProfilePage') },
   { path: 'organization', ...page(() => import('./settings/organization-page.tsx'), 'OrganizationPage') },
+]
+
+const sending: RouteObject[] = [
+  { index: true, element: <Navigate to={paths.setup} replace /> },
+  { path: 'setup', ...page(() => import('./sending/setup-page.tsx'), 'SetupPage') },
+  { path: 'domains', ...page(() => import('./domains/domains-page.tsx'), 'DomainsPage') },
+  { path: 'mail-servers', ...page(() => import('./mail-servers/mail-servers-page.tsx'), 'MailServersPage') },
 ]
 
 const developers: RouteObject[] = [
@@ -35,6 +39,10 @@ const moved: RouteObject[] = [
   { path: 'settings/webhooks/*', element: <Moved from="/settings/webhooks" to={paths.webhooks} /> },
   { path: 'settings/api-keys', element: <Moved from="/settings/api-keys" to={paths.apiKeys} /> },
   { path: 'settings/suppressions', element: <Moved from="/settings/suppressions" to={paths.suppressions} /> },
+  { path: 'settings/sending/*', element: <Navigate to={paths.setup} replace /> },
+  { path: 'settings/domains/*', element: <Moved from="/settings/domains" to={paths.domains} /> },
+  { path: 'settings/mail-servers/receiving-sites', element: <Navigate to={paths.receivingSites} replace /> },
+  { path: 'settings/mail-servers/*', element: <Moved from="/settings/mail-servers" to={paths.mailServers} /> },
 ]
 
 function Moved({ from, to }: { from: string; to: string }) {
@@ -68,24 +76,17 @@ const appRoutes: RouteObject[] = [
   { path: 'activity', ...page(() => import('./activity/activity-page.tsx'), 'ActivityPage') },
   { path: 'inbox/:id?', ...page(() => import('./inbox/inbox-page.tsx'), 'InboxPage') },
   { path: 'settings', ...page(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'), children: settings },
+  { path: 'sending', ...page(() => import('./shell/item-frames.tsx'), 'SendingFrame'), children: sending },
+  { path: 'sending/domains/:id', ...page(() => import('./domains/domain-page.tsx'), 'DomainPage') },
   {
-    path: 'settings/sending/first-email',
-    ...page(() => import('./first-email/first-email-page.tsx'), 'FirstEmailPage'),
-  },
-  { path: 'settings/domains/:id', ...page(() => import('./domains/domain-page.tsx'), 'DomainPage') },
-  {
-    path: 'settings/mail-servers/receiving-sites',
+    path: 'sending/mail-servers/limits',
     ...page(() => import('./receiving-sites/receiving-sites-page.tsx'), 'ReceivingSitesPage'),
   },
   {
-    path: 'settings/mail-servers/:id',
+    path: 'sending/mail-servers/:id',
     ...page(() => import('./mail-servers/mail-server-page.tsx'), 'MailServerPage'),
   },
-  {
-    path: 'developers',
-    ...page(() => import('./settings/developers-frame.tsx'), 'DevelopersFrame'),
-    children: developers,
-  },
+  { path: 'developers', ...page(() => import('./shell/item-frames.tsx'), 'DevelopersFrame'), children: developers },
   { path: 'developers/webhooks/:id', ...page(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage') },
   {
     path: 'developers/webhooks/:webhookId/deliveries/:id',

@@ -91,6 +91,7 @@ export const keys = {
   members: ['members'],
   invitations: ['invitations'],
   sending: ['sending'],
+  setup: ['sending', 'setup'],
   brand: ['brand'],
   domains: ['domains'],
   domain: (id: string) => ['domains', id],

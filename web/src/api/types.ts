@@ -42,6 +42,7 @@ export type OrganizationInput = Body<Org, 'patch'>
 export type Member = Item<Data<`${Org}/members`, 'get'>>
 export type Invitation = Item<Data<`${Org}/invitations`, 'get'>>
 export type Checklist = Data<`${Org}/checklist`, 'get'>
+export type SendingSetup = Data<`${Org}/sending/setup`, 'get'>
 export type SendingStatus = Data<`${Org}/sending`, 'get'>
 export type Domain = Data<`${Org}/domains/{id}`, 'get'>
 export type DomainRecord = Item<Domain['records']>

@@ -7,6 +7,7 @@ import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Domain } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { useMe } from '../session/session.api.ts'
 import { ActionMenu } from '../ui/action-menu.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -39,8 +40,19 @@ function DomainView({ domain }: { domain: Domain }) {
   const invalidate = useInvalidate()
   const navigate = useNavigate()
   const [changingHosts, setChangingHosts] = useState(false)
+  const sender = useMe().data?.organization.default_sender?.email
+  const senderNote = sender?.endsWith(`@${domain.name}`)
+    ? ` The default sender ${sender} is removed: emails without a sender leave as that of the installation.`
+    : ''
   const store = (changed: Domain) => queries.setQueryData(keys.domain(domain.id), changed)
-  const check = useMutation({ mutationFn: () => verifyDomain(domain.id), onSuccess: store })
+  const check = useMutation({
+    mutationFn: () => verifyDomain(domain.id),
+    onSuccess: async (checked) => {
+      store(checked)
+      // The first verified domain becomes that of the default sender.
+      if (checked.status !== domain.status) await invalidate(keys.sending, keys.me)
+    },
+  })
   const rotate = async () => {
     store(await rotateDomainKey(domain.id))
     toast('New key made. Publish its record.')
@@ -48,7 +60,7 @@ function DomainView({ domain }: { domain: Domain }) {
   const remove = async () => {
     await deleteDomain(domain.id)
     await navigate(paths.domains)
-    await invalidate(keys.domains)
+    await invalidate(keys.domains, keys.sending, keys.me)
     toast('Domain deleted.')
   }
   return (
@@ -90,7 +102,7 @@ function DomainView({ domain }: { domain: Domain }) {
                 danger: true,
                 confirm: {
                   title: `Delete ${domain.name}`,
-                  children: `Its keys are deleted, and emails from ${domain.name} are no longer signed for it. They carry the hosts of this installation again. This can’t be undone.`,
+                  children: `Its keys are deleted, and emails from ${domain.name} are no longer signed for it. They carry the hosts of this installation again.${senderNote} This can’t be undone.`,
                   action: 'Delete domain',
                   run: remove,
                 },

@@ -1,8 +1,11 @@
-import { Collapse, Input, SegmentedControl, TextInput, UnstyledButton } from '@mantine/core'
+import { Collapse, Input, SegmentedControl, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import type { Ref } from 'react'
 import { fieldProblem } from '../api/api-error.ts'
 import type { FlowKind, FlowText, TemplateProblem } from '../api/types.ts'
+import { SenderField } from '../domains/sender-field.tsx'
+import { sendingQuery } from '../settings/settings.api.ts'
 import { CampaignFields } from './campaign-fields.tsx'
 import classes from './flow-editor.module.css'
 import { kindLabels } from './flow-status.tsx'
@@ -83,12 +86,13 @@ export function FlowFields({ problems, subject, ...props }: FieldsProps) {
 function Sender({ draft, setDraft, error, showsSender, setShowsSender }: SenderProps) {
   // A problem that is out of sight would leave a save without an explanation.
   const opened = showsSender || fieldProblem(error, 'from_name', 'from_email', 'reply_to') !== undefined
-  const change = (field: 'from_name' | 'from_email' | 'reply_to') => (event: { currentTarget: { value: string } }) =>
+  const change = (field: 'from_name' | 'reply_to') => (event: { currentTarget: { value: string } }) =>
     setDraft({ ...draft, [field]: event.currentTarget.value || null })
   return (
     <>
       <UnstyledButton onClick={() => setShowsSender(!showsSender)} aria-expanded={opened} fz="sm" fw={500}>
         {opened ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} Sender
+        <SenderName draft={draft} />
       </UnstyledButton>
       <Collapse expanded={opened}>
         <div className={classes.fields} style={{ paddingTop: 8 }}>
@@ -98,12 +102,9 @@ function Sender({ draft, setDraft, error, showsSender, setShowsSender }: SenderP
             onChange={change('from_name')}
             error={fieldProblem(error, 'from_name')}
           />
-          <TextInput
-            label="From address (optional)"
-            type="email"
-            placeholder="Default sender"
-            value={draft.from_email ?? ''}
-            onChange={change('from_email')}
+          <SenderField
+            value={draft.from_email}
+            onChange={(from_email) => setDraft({ ...draft, from_email })}
             error={fieldProblem(error, 'from_email')}
           />
           <TextInput
@@ -116,5 +117,17 @@ function Sender({ draft, setDraft, error, showsSender, setShowsSender }: SenderP
         </div>
       </Collapse>
     </>
+  )
+}
+
+/** Who the email is from, also while the fields are closed. */
+function SenderName({ draft: { from_name: name, from_email: email } }: Pick<Props, 'draft'>) {
+  const { data: sending } = useQuery(sendingQuery)
+  const sender = email ? (name ? `${name} <${email}>` : email) : sending?.mail_from
+  if (!sender) return null
+  return (
+    <Text span size="sm" c="dimmed" fw={400} className="break">
+      {sender}
+    </Text>
   )
 }

@@ -97,9 +97,9 @@ function Banner() {
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren’t being sent yet">
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
         <span>
-          No mail server is configured, so all emails arrive here. See the{' '}
-          <Anchor component={Link} to={paths.sending}>
-            sending settings
+          No mail server is connected, so all emails arrive here.{' '}
+          <Anchor component={Link} to={paths.setup}>
+            Open Setup
           </Anchor>{' '}
           to change that.
         </span>

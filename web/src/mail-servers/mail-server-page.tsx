@@ -161,7 +161,7 @@ function MailServerMenu({ server, edit }: { server: MailServer; edit: () => void
             run: async () => {
               await deleteMailServer(server.id)
               await navigate(paths.mailServers)
-              await invalidate(keys.mailServers)
+              await invalidate(keys.mailServers, keys.sending, keys.me)
               toast('Mail server deleted.')
             },
           },

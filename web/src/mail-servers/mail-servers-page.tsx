@@ -49,9 +49,9 @@ export function MailServersPage() {
       description={
         <>
           Your email leaves through the mail server with the lowest priority that carries it, and through the next one
-          while that fails. See the <GuideLink name="mail-servers">guide to mail servers</GuideLink>, and{' '}
+          while that fails. See the <GuideLink name="mail-servers">guide to mail servers</GuideLink>, and the{' '}
           <Anchor component={Link} to={paths.receivingSites} underline="always" inherit>
-            how much email each provider gets
+            limits per mailbox provider
           </Anchor>
           .
         </>
@@ -84,7 +84,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         action="Add mail server"
         save={addMailServer}
         onSaved={async (server) => {
-          await invalidate(keys.mailServers)
+          await invalidate(keys.mailServers, keys.sending, keys.me)
           await navigate(paths.mailServer(server.id))
         }}
         onCancel={onClose}

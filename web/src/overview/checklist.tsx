@@ -13,7 +13,7 @@ import { newestMessageQuery } from '../messages/messages.api.ts'
 import { NotSent } from '../messages/not-sent.tsx'
 import { paths } from '../paths.ts'
 import { checklistQuery, useMe } from '../session/session.api.ts'
-import { sendingQuery } from '../settings/settings.api.ts'
+import { sendingQuery, setupQuery } from '../settings/settings.api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import classes from './checklist.module.css'
@@ -104,7 +104,13 @@ function ChecklistOf({ organizationId }: { organizationId: string }) {
               ? 'Emails stay queued while Waxwing can’t connect to it.'
               : 'Until then, emails stay in the built-in inbox.'
           }
-          action={<StepLink to={paths.firstEmail}>Show me how</StepLink>}
+          action={<StepLink to={paths.setup}>Show me how</StepLink>}
+        />
+        <Step
+          done={steps.links}
+          title="Make links reachable"
+          purpose="Other people can open the links and images in your emails."
+          action={<StepLink to={paths.setup}>Open Setup</StepLink>}
         />
         <Step
           done={steps.api_key}
@@ -127,8 +133,15 @@ function ChecklistOf({ organizationId }: { organizationId: string }) {
 function useSteps(enabled: boolean) {
   const { data: steps } = useQuery({ ...checklistQuery, enabled, refetchInterval: refetchMs })
   const { data: sending } = useQuery({ ...sendingQuery, enabled, refetchInterval: refetchMs })
+  const { data: setup } = useQuery({ ...setupQuery, enabled, refetchInterval: refetchMs })
   const hasMailServer = sending?.transport === 'smtp'
-  const known = steps && sending && { ...steps, mail_server: hasMailServer && sending.state !== 'failing' }
+  const known = steps &&
+    sending &&
+    setup && {
+      ...steps,
+      mail_server: hasMailServer && sending.state !== 'failing',
+      links: setup.steps.some(({ key, state }) => key === 'base_url' && state === 'done'),
+    }
   return { steps: known, hasMailServer }
 }
 

@@ -24,7 +24,7 @@ export function ReceivingSitesPage() {
   const [editing, setEditing] = useState<ReceivingSite | 'new'>()
   return (
     <Page
-      title="Receiving sites"
+      title="Limits per mailbox provider"
       back={back}
       wide
       actions={
@@ -34,7 +34,7 @@ export function ReceivingSitesPage() {
       }
     >
       <Section
-        title="Receiving sites"
+        title="Limits per mailbox provider"
         titleHidden
         description={
           <>

@@ -8,11 +8,10 @@ import {
   IconClock,
   IconFilter,
   IconKey,
+  IconListCheck,
   IconLock,
   IconLogout,
   IconMailbox,
-  IconMailCheck,
-  IconMailCog,
   IconMailForward,
   IconMailPlus,
   IconMoon,
@@ -36,7 +35,7 @@ import { useNavigate } from 'react-router'
 import { paths } from '../paths.ts'
 import { setPasswordDialog } from '../session/open-password.ts'
 import { useTheme } from '../shell/color-scheme.ts'
-import { developerItems, mainItems } from '../shell/nav.tsx'
+import { developerItems, inboxItem, mainItems } from '../shell/nav.tsx'
 import { useSignOut } from '../shell/sign-out.ts'
 import { apiReference, guides } from '../ui/api-reference.tsx'
 import { createRequest } from '../ui/create-request.ts'
@@ -53,7 +52,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   const go = (to: string) => () => void navigate(to)
   const create = (on: string) => () => void navigate(on, { state: createRequest })
   const pages: Command[] = [
-    ...[...mainItems, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
+    ...[...mainItems, inboxItem, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
     { label: 'Images', icon: <IconPhoto {...size} />, run: go(paths.images), keywords: 'pictures gallery upload' },
     {
       label: 'Parts',
@@ -88,31 +87,25 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
       label: 'Domains',
       icon: <IconWorld {...size} />,
       run: go(paths.domains),
-      keywords: 'sending dns spf dkim dmarc records verify warm-up sender settings',
+      keywords: 'sending dns spf dkim dmarc records verify warm-up sender',
     },
     {
       label: 'Mail servers',
       icon: <IconMailForward {...size} />,
       run: go(paths.mailServers),
-      keywords: 'smtp provider settings',
+      keywords: 'sending smtp provider',
     },
     {
       label: 'Limits per mailbox provider',
       icon: <IconMailbox {...size} />,
       run: go(paths.receivingSites),
-      keywords: 'receiving sites rates shaping gmail outlook yahoo settings',
+      keywords: 'receiving sites rates shaping gmail outlook yahoo sending',
     },
     {
-      label: 'Sending',
-      icon: <IconMailCog {...size} />,
-      run: go(paths.sending),
-      keywords: 'smtp mail server dns dkim status',
-    },
-    {
-      label: 'First real email',
-      icon: <IconMailCheck {...size} />,
-      run: go(paths.firstEmail),
-      keywords: 'setup start sending',
+      label: 'Setup',
+      icon: <IconListCheck {...size} />,
+      run: go(paths.setup),
+      keywords: 'sending first real email start smtp dns dkim bounces status default sender public address base url',
     },
     {
       label: 'Compare broadcasts',

@@ -7,9 +7,6 @@ const tabs = [
   { to: paths.organization, label: 'Organization' },
   { to: paths.team, label: 'Team' },
   { to: paths.brand, label: 'Brand' },
-  { to: paths.domains, label: 'Domains' },
-  { to: paths.mailServers, label: 'Mail servers' },
-  { to: paths.sending, label: 'Sending' },
   { to: paths.profile, label: 'Profile' },
 ]
 
@@ -17,7 +14,7 @@ export function SettingsFrame() {
   const { pathname } = useLocation()
   const tab = tabs.find((candidate) => pathname.startsWith(candidate.to))
   return (
-    <Page title="Settings" tabTitle={tab ? `${tab.label} · Settings` : 'Settings'}>
+    <Page title={tab?.label ?? 'Settings'} tabTitle={tab ? `${tab.label} · Settings` : 'Settings'}>
       <TabLinks label="Settings" tabs={tabs} />
       <Outlet />
     </Page>

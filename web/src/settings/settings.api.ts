@@ -51,9 +51,15 @@ export const sendingQuery = queryOptions({
   queryKey: keys.sending,
   queryFn: () => dataOf(api.GET('/api/v1/organization/sending')),
 })
+export const setupQuery = queryOptions({
+  queryKey: keys.setup,
+  queryFn: () => dataOf(api.GET('/api/v1/organization/sending/setup')),
+})
+export const changeBaseUrl = (url: string | null) =>
+  dataOf(api.PATCH('/api/v1/organization/sending/setup', { body: { base_url: url } }))
 export const checkSending = () => dataOf(api.POST('/api/v1/organization/sending/check'))
-export const sendFirstEmail = (from: string) =>
-  dataOf(api.POST('/api/v1/organization/sending/first-email', { body: { from } }))
+export const sendFirstEmail = (from: string | null) =>
+  dataOf(api.POST('/api/v1/organization/sending/first-email', { body: from ? { from } : {} }))
 
 export const membersQuery = queryOptions({
   queryKey: keys.members,

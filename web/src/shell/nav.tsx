@@ -10,6 +10,7 @@ import {
   IconExternalLink,
   IconInbox,
   IconKey,
+  IconListCheck,
   IconListDetails,
   IconLock,
   IconLogout,
@@ -17,13 +18,16 @@ import {
   IconMoon,
   IconSearch,
   IconSend,
+  IconServer,
   IconSettings,
   IconSpeakerphone,
   IconSun,
   IconUser,
   IconUsers,
   IconWebhook,
+  IconWorld,
 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link, NavLink } from 'react-router'
 import logo from '../logo.svg'
@@ -31,13 +35,14 @@ import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { setPasswordDialog } from '../session/open-password.ts'
 import { useMe } from '../session/session.api.ts'
+import { sendingQuery } from '../settings/settings.api.ts'
 import { apiReference, guides } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut, useSignOutEverywhere } from './sign-out.ts'
 
-type NavItem = { to: string; label: string; icon: ReactNode }
+export type NavItem = { to: string; label: string; icon: ReactNode }
 
 export const mainItems: NavItem[] = [
   { to: paths.overview, label: 'Overview', icon: <IconChartBar size={18} aria-hidden /> },
@@ -46,7 +51,12 @@ export const mainItems: NavItem[] = [
   { to: paths.contacts, label: 'Contacts', icon: <IconUsers size={18} aria-hidden /> },
   { to: paths.messages, label: 'Messages', icon: <IconSend size={18} aria-hidden /> },
   { to: paths.activity, label: 'Activity', icon: <IconActivity size={18} aria-hidden /> },
-  { to: paths.inbox, label: 'Inbox', icon: <IconInbox size={18} aria-hidden /> },
+]
+export const inboxItem: NavItem = { to: paths.inbox, label: 'Inbox', icon: <IconInbox size={18} aria-hidden /> }
+export const sendingItems: NavItem[] = [
+  { to: paths.setup, label: 'Setup', icon: <IconListCheck size={18} aria-hidden /> },
+  { to: paths.domains, label: 'Domains', icon: <IconWorld size={18} aria-hidden /> },
+  { to: paths.mailServers, label: 'Mail servers', icon: <IconServer size={18} aria-hidden /> },
 ]
 export const developerItems: NavItem[] = [
   { to: paths.webhooks, label: 'Webhooks', icon: <IconWebhook size={18} aria-hidden /> },
@@ -69,7 +79,11 @@ export function Brand() {
   )
 }
 
+/** The inbox holds emails that were not sent, because no mail server was connected. */
+const useHasInbox = () => useQuery(sendingQuery).data?.transport === 'inbox'
+
 export function Nav({ onLeave }: { onLeave?: () => void }) {
+  const hasInbox = useHasInbox()
   return (
     <div className={classes.column}>
       <UnstyledButton
@@ -86,6 +100,11 @@ export function Nav({ onLeave }: { onLeave?: () => void }) {
       </UnstyledButton>
       <nav aria-label="Main" className={classes.items}>
         {mainItems.map((item) => (
+          <ItemLink key={item.to} item={item} onLeave={onLeave} />
+        ))}
+        {hasInbox && <ItemLink item={inboxItem} onLeave={onLeave} />}
+        <div className={classes.heading}>Sending</div>
+        {sendingItems.map((item) => (
           <ItemLink key={item.to} item={item} onLeave={onLeave} />
         ))}
         <div className={classes.heading}>Developers</div>

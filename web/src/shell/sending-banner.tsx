@@ -35,8 +35,8 @@ export function SendingBanner() {
           </>
         )}
         {sending.details || failing.length > 0 ? (
-          <Anchor component={Link} to={failing.length > 0 ? paths.mailServers : paths.sending}>
-            {failing.length > 0 ? 'Mail servers' : 'Sending settings'}
+          <Anchor component={Link} to={failing.length > 0 ? paths.mailServers : paths.setup}>
+            {failing.length > 0 ? 'Mail servers' : 'Setup'}
           </Anchor>
         ) : (
           'They will be sent as soon as the connection works again.'

@@ -2,14 +2,14 @@ import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconAlertCircle, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 
-export type StepState = 'done' | 'open' | 'problem'
+export type StepState = 'done' | 'todo' | 'failing'
 
 type Props = { title: string; state: StepState; isOptional?: boolean; children: ReactNode }
 
 const icons = {
   done: { Icon: IconCircleCheckFilled, label: 'Done', color: 'var(--good-text)' },
-  open: { Icon: IconCircle, label: 'To do', color: 'var(--mantine-color-dimmed)' },
-  problem: { Icon: IconAlertCircle, label: 'Problem', color: 'var(--bad-text)' },
+  todo: { Icon: IconCircle, label: 'To do', color: 'var(--mantine-color-dimmed)' },
+  failing: { Icon: IconAlertCircle, label: 'Problem', color: 'var(--bad-text)' },
 }
 
 export function SetupStep({ title, state, isOptional = false, children }: Props) {

@@ -1,16 +1,17 @@
-import { Anchor, Button, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { Domain, MessageDetail, SendingStatus } from '../api/types.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
+import type { MessageDetail, SendingStatus } from '../api/types.ts'
+import { SenderField } from '../domains/sender-field.tsx'
 import { messageQuery } from '../messages/messages.api.ts'
 import { WaitingLine } from '../messages/waiting.tsx'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
-import { sendFirstEmail } from '../settings/settings.api.ts'
+import { sendFirstEmail, sendingQuery } from '../settings/settings.api.ts'
 import { useRequestForm } from '../ui/form.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { SetupStep, type StepState } from './setup-step.tsx'
 
 const refetchMs = 2_000
 
@@ -19,47 +20,46 @@ const isReceived = ({ events }: MessageDetail) =>
   events.some(({ event_name: name, machine }) => (name === 'emailOpen' || name === 'emailClick') && !machine)
 
 /** Sends an email to the user, and shows what happens to it. */
-export function SendStep({ sending, verified }: { sending: SendingStatus; verified: Domain[] }) {
+export function SendForm({ isDone }: { isDone: boolean }) {
   const me = useMe()
+  const sending = useQuery(sendingQuery)
+  const invalidate = useInvalidate()
   const [messageId, setMessageId] = useState<string>()
   const { data: message } = useQuery({
     ...messageQuery(messageId ?? ''),
     enabled: messageId !== undefined,
     refetchInterval: ({ state }) => (state.data && isReceived(state.data) ? false : refetchMs),
   })
-  const [first] = verified
   const form = useRequestForm({
-    initialValues: { from: first ? `hello@${first.name}` : sending.mail_from },
-    send: (values) => sendFirstEmail(values.from.trim()),
-    onSuccess: (accepted) => setMessageId(accepted.message_id),
+    initialValues: { from: null as string | null },
+    send: ({ from }) => sendFirstEmail(from),
+    onSuccess: async (accepted) => {
+      setMessageId(accepted.message_id)
+      await invalidate(keys.setup)
+    },
   })
+  const { error } = form.field('from')
   return (
-    <SetupStep title="Send an email to yourself" state={stateOf(message)}>
-      {sending.transport === 'inbox' && (
-        <Text>It will be in the built-in inbox, because no mail server is connected yet.</Text>
-      )}
+    <>
       <form onSubmit={form.submit} style={{ width: '100%', maxWidth: 420 }}>
-        <TextInput
-          label="From"
-          description={`To ${me.data?.user.email ?? 'your address'}`}
-          required
-          maxLength={320}
-          {...form.field('from')}
+        <SenderField
+          explainsDefault={false}
+          value={form.values.from}
+          onChange={(from) => form.set({ from })}
+          error={error}
         />
-        <Button type="submit" mt="sm" loading={form.sending}>
-          {messageId ? 'Send it again' : 'Send it'}
-        </Button>
+        <Button
+          type="submit"
+          mt="sm"
+          size="xs"
+          variant={isDone ? 'default' : 'filled'}
+          loading={form.sending}
+        >{`${messageId ? 'Send it again' : 'Send it'} to ${me.data?.user.email ?? 'me'}`}</Button>
       </form>
       {form.problem && <ErrorLine>{form.problem}</ErrorLine>}
-      {message && <Outcome message={message} transport={sending.transport} />}
-    </SetupStep>
+      {message && sending.data && <Outcome message={message} transport={sending.data.transport} />}
+    </>
   )
-}
-
-function stateOf(message: MessageDetail | undefined): StepState {
-  if (!message) return 'open'
-  if (['bounced', 'failed', 'suppressed'].includes(message.status)) return 'problem'
-  return isReceived(message) ? 'done' : 'open'
 }
 
 const outcomes: Partial<Record<MessageDetail['status'], string>> = {

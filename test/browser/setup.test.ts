@@ -1,0 +1,177 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { type OtherRecords, startNameServer } from '../support/name-server.ts'
+import { type ReceivedEmail, startRelay } from '../support/relay.ts'
+import { longTestMsMax } from '../support/time-limits.ts'
+import { until } from '../support/until.ts'
+import { barriersInBothThemes } from './support/axe.ts'
+import { sharedBrowser } from './support/chromium.ts'
+import { goTo, openTab, segment } from './support/pages.ts'
+import { startService } from './support/service.ts'
+
+const published = new Map<string, OtherRecords>()
+const names = await startNameServer(
+  (name) => (published.has(name) ? [] : 'no such name'),
+  (name) => published.get(name) ?? {},
+)
+const browser = await sharedBrowser()
+
+const row = (page: Page, title: string) =>
+  page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: title }) })
+const done = (page: Page, title: string) => row(page, title).getByRole('img', { name: 'Done' }).waitFor()
+
+const addressOf = ({ mail }: ReceivedEmail) => `${mail.from?.name} <${mail.from?.address}>`
+const signerOf = ({ raw }: ReceivedEmail) => /^DKIM-Signature:[\s\S]*?\bd=([^;]+);/m.exec(raw)?.[1]
+
+async function register(page: Page): Promise<void> {
+  await page.goto('')
+  await page.getByLabel('Organization name').fill('Acme')
+  await page.getByLabel('Your email').fill('ada@acme.example')
+  await page.getByLabel(/^Password/).fill('correct horse battery')
+  await page.getByRole('button', { name: 'Create organization' }).click()
+  await page.getByRole('region', { name: 'Get started' }).waitFor()
+}
+
+async function addMailServer(page: Page, port: number): Promise<void> {
+  await page.getByRole('button', { name: 'Add mail server' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('combobox', { name: 'Provider' }).click()
+  await page.getByRole('option', { name: 'Another mail server' }).click()
+  await dialog.getByLabel('Name', { exact: true }).fill('Main')
+  await dialog.getByLabel('Host').fill('127.0.0.1')
+  await dialog.getByLabel('Port').fill(String(port))
+  await dialog.getByRole('combobox', { name: 'Encryption' }).click()
+  await page.getByRole('option', { name: 'None', exact: true }).click()
+  await segment(page, 'Sign in with', 'None').click()
+  await dialog.getByRole('button', { name: 'Add mail server' }).click()
+  await page.getByRole('heading', { name: 'Main' }).waitFor()
+  await page.getByRole('button', { name: 'Test connection' }).click()
+  await page.getByText('Working', { exact: true }).waitFor()
+}
+
+async function addDomain(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add domain' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Domain', { exact: true }).fill(name)
+  await dialog.getByRole('button', { name: 'Add domain' }).click()
+  await page.getByText('Waiting for DNS').waitFor()
+  const rows = page.getByRole('table', { name: 'DNS records' }).getByRole('row')
+  for (const purpose of ['Ownership', 'DKIM', 'SPF', 'DMARC']) {
+    const [record, , value] = await rows.filter({ hasText: purpose }).first().getByRole('code').allTextContents()
+    published.set(record!, { txt: [value!] })
+  }
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await page.getByText('Verified', { exact: true }).first().waitFor()
+}
+
+test('from a port to the first broadcast: everything is set up in the app, and leaves from the right sender', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
+  await using relay = await startRelay()
+  await using service = await startService({ settings: { BASE_URL: '', DNS_SERVERS: names.address } })
+  // Setup stays open in one tab, whose steps turn green by themselves.
+  await using setupTab = await openTab(browser, service)
+  const setup = setupTab.page
+  await register(setup)
+  await goTo(setup, 'Setup')
+  await row(setup, 'Connect a mail server')
+    .getByText('every email stays in the built-in inbox', { exact: false })
+    .waitFor()
+  await row(setup, 'Make links reachable').getByText('which other people cannot open', { exact: false }).waitFor()
+  expect(await barriersInBothThemes(setup)).toEqual([])
+  const page = await setup.context().newPage()
+  const open = (path: string) => page.goto(new URL(path, service.url).href)
+
+  await open('sending/mail-servers')
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Inbox' }).waitFor()
+  await addMailServer(page, relay.port)
+  await done(setup, 'Connect a mail server')
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Inbox' })
+    .waitFor({ state: 'detached' })
+
+  await open('sending/domains')
+  await addDomain(page, 'acme.example.com')
+  await done(setup, 'Verify your domain')
+  await done(setup, 'Publish SPF, DKIM and DMARC')
+  await row(setup, 'Choose the default sender').getByText('Acme <hello@acme.example.com>', { exact: false }).waitFor()
+
+  const dialog = setup.getByRole('dialog')
+  await row(setup, 'Choose the default sender').getByRole('button', { name: 'Change' }).click()
+  await dialog.getByLabel('Name').fill('Acme Shop')
+  await dialog.getByLabel('Before the @').fill('shop')
+  expect(await barriersInBothThemes(setup)).toEqual([])
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await row(setup, 'Choose the default sender')
+    .getByText('Acme Shop <shop@acme.example.com>', { exact: false })
+    .waitFor()
+
+  await row(setup, 'Make links reachable').getByRole('button', { name: 'Enter the address' }).click()
+  await dialog.getByLabel('Address').fill('mail.acme.example')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('must be a URL such as https://mail.example.com', { exact: false }).waitFor()
+  await dialog.getByLabel('Address').fill('https://mail.acme.example')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await done(setup, 'Make links reachable')
+
+  await row(setup, 'Send an email to yourself').getByRole('button', { name: 'Send it to ada@acme.example' }).click()
+  await done(setup, 'Send an email to yourself')
+  await setup.getByText('Everything that real email needs is set up.').waitFor()
+  const first = relay.mails[0]!
+  expect(first.mail.html).toContain('https://mail.acme.example/t/c/')
+
+  // The first flow says who it is from before anything is chosen.
+  await open('flows/starters')
+  await page.getByRole('link', { name: 'Newsletter' }).click()
+  await page.getByLabel('Subject', { exact: true }).fill('News')
+  const sender = page.getByRole('button', { name: 'Sender Acme Shop <shop@acme.example.com>' })
+  await sender.click()
+  await page.getByText('Without an address of its own, the email leaves as Acme Shop', { exact: false }).waitFor()
+  const choose = async (field: string, option: string) => {
+    await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
+    await page.getByRole('option', { name: option }).click()
+    await page.keyboard.press('Escape')
+  }
+  await choose('Sender address', 'Another address')
+  await page.getByLabel('From address').fill('news@elsewhere.example')
+  await page.getByText('elsewhere.example is not verified', { exact: false }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await choose('Sender address', '@acme.example.com')
+  expect(await page.getByLabel('Before the @').inputValue()).toBe('news')
+  await choose('Sender address', 'Default sender')
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByRole('heading', { name: 'Newsletter', level: 1 }).waitFor()
+  const asked = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Publish' }).click()
+  await asked.getByRole('button', { name: 'Publish' }).click()
+  await page.getByText('Version 1', { exact: true }).waitFor()
+
+  await open('contacts')
+  await page.getByRole('button', { name: 'Add contact' }).first().click()
+  await page.getByLabel('Email').fill('grace@example.com')
+  await asked.getByRole('button', { name: 'Add contact' }).click()
+  await page.getByRole('heading', { name: 'grace@example.com' }).waitFor()
+
+  await open('broadcasts')
+  await page.getByRole('button', { name: 'Create broadcast' }).first().click()
+  await asked.getByLabel('Name').fill('May news')
+  await page.getByRole('button', { name: 'Create draft' }).click()
+  await page.getByRole('heading', { name: 'May news', level: 1 }).waitFor()
+  await choose('Flow', 'Newsletter')
+  await choose('Send to', 'All subscribed contacts')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByRole('button', { name: 'Start for 1 recipient' }).click()
+  await asked.getByText('shop@acme.example.com', { exact: false }).waitFor()
+  await asked.getByRole('button', { name: 'Send to 1 recipient' }).click()
+  const sent = await until('the broadcast', () =>
+    relay.mails.find(({ recipient }) => recipient === 'grace@example.com'),
+  )
+  expect(sent.mail.html).toContain('https://mail.acme.example/t/o/')
+
+  expect(relay.mails.map((email) => [addressOf(email), signerOf(email)])).toEqual(
+    relay.mails.map(() => ['Acme Shop <shop@acme.example.com>', 'acme.example.com']),
+  )
+  expect(setupTab.problems).toEqual([])
+})
