@@ -87,7 +87,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   server.decorateRequest('member', null)
   server.decorateRequest('trackingHostOf', null)
   server.addHook('onRequest', separateTrackingHosts(parts.trackingHosts))
-  recordRequests(server, parts.apiRequests)
+  recordRequests(server, parts.apiRequests, keys)
   const toolRoutes = collectToolRoutes(server)
   registerRobotsTxt(server, limitByAddress(parts.pageLimit))
   registerSecurityTxt(server, {

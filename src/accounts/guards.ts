@@ -77,6 +77,10 @@ export function keyTextOf({ headers }: FastifyRequest): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
+/** Returns the API key of a request that no guard has checked, or undefined if it has none that is valid. */
+export const keyOfUnguarded = async (keys: KeyCache, request: FastifyRequest): Promise<KnownKey | undefined> =>
+  findKey(keys, keyTextOf(request), request.ip)
+
 const findKey = (keys: KeyCache, text: unknown, address: string) =>
   typeof text === 'string' && apiKeyPattern.test(text) ? keys.find(text, address) : undefined
 

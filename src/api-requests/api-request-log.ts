@@ -25,7 +25,7 @@ const ofOrganization = { perSecond: 20, burst: 500 }
 const keysMax = 10_000
 
 const flushAfterMs = 1_000
-/** Further rows are dropped until the database has stored these. With bodies, they take at most 6 MB. */
+/** Further rows are dropped until the database has stored these. With bodies and responses, they take at most 9 MB. */
 const pendingMax = 1_000
 const statementTimeoutMs = 2_000
 /** After this many new rows, the oldest ones of their key are deleted. */

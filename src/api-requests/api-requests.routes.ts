@@ -18,11 +18,19 @@ import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { existing } from '../values/errors.ts'
-import { type ApiKeyId, parseId } from '../values/ids.ts'
+import { type ApiKeyId, type MessageId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import { keptDays, keptPerKey } from './api-request-log.ts'
-import { type ApiRequest, apiRequestSources, findApiRequest, selectApiRequests } from './api-requests.sql.ts'
+import {
+  type ApiRequest,
+  apiRequestSources,
+  findApiRequest,
+  selectApiRequests,
+  selectMessagesOfEmails,
+} from './api-requests.sql.ts'
+import { idsIn } from './responses.ts'
 
 const requestIdLengthMax = 100
+const messagesMax = 100
 const requestIdPart = new RegExp(`^[\\w-]{1,${requestIdLengthMax}}$`)
 const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -37,7 +45,7 @@ const ApiRequestOut = Named('ApiRequest', {
     description: 'How the request was made. For an email sent by SMTP, `status` is the code of the reply.',
   }),
   method: Type.String(),
-  route: Type.String({ description: 'The pattern of the path.' }),
+  route: Type.String({ description: 'The pattern of the path, or `*` for an unknown path.' }),
   path: Type.String({ description: 'Without the query.' }),
   status: Type.Integer(),
   duration_ms: Type.Number(),
@@ -45,6 +53,12 @@ const ApiRequestOut = Named('ApiRequest', {
   user_agent: Nullable(Type.String()),
   error_type: Nullable(Type.String()),
   error_message: Nullable(Type.String()),
+  not_sent: Nullable(
+    Type.String({
+      description:
+        'Why emails of a successful request are not sent, such as `unsubscribed`, separated by commas. Null if all of them are.',
+    }),
+  ),
 })
 
 const DetailOut = Named('ApiRequestDetails', {
@@ -62,16 +76,32 @@ const DetailOut = Named('ApiRequestDetails', {
         'The body of a rejected request (4xx), as JSON text: secrets are replaced, and long texts and lists are shortened. Null if it was not valid JSON, or if a contact that it mentions was erased.',
     }),
   ),
+  response: Nullable(
+    Type.String({
+      description:
+        'The body of the response, redacted and shortened like the body of the request. Null for a successful read, a response of more than 64 KiB, and an email sent by SMTP.',
+    }),
+  ),
+  message_ids: Type.Array(Type.String(), {
+    description: `The messages that the response names, or those of the emails it names, up to ${messagesMax}.`,
+  }),
 })
 
 export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
+  const messagesOf = async (organizationId: OrganizationId, { response }: ApiRequest): Promise<MessageId[]> => {
+    const named = idsIn('msg', response)
+    const emails = named.length > 0 ? [] : idsIn('eml', response)
+    if (emails.length === 0) return named
+    const found = await read(organizationId, (tx) => selectMessagesOfEmails(tx, organizationId, emails, messagesMax))
+    return found.map(({ id }) => id)
+  }
   return async (api) => {
     tagRoutes(api, 'API requests')
     api.get('/api-requests', {
       schema: {
         operationId: 'listApiRequests',
         summary: 'List requests of API keys',
-        description: `Newest first. A request appears within about two seconds. Not every request is kept: of each key, the last ${keptPerKey} successful and the last ${keptPerKey} rejected ones, for ${keptDays} days; and of a busy key, one successful and two rejected ones per second. Requests with an unknown key or to an unknown path are not recorded.`,
+        description: `Newest first. A request appears within about two seconds. Not every request is kept: of each key, the last ${keptPerKey} successful and the last ${keptPerKey} rejected ones, for ${keptDays} days; and of a busy key, one successful and two rejected ones per second. Requests with an unknown key are not recorded.`,
         querystring: Type.Object({
           ...pageQuery,
           api_key_id: Type.Optional(Type.String({ description: 'Only requests of this key.' })),
@@ -121,7 +151,7 @@ export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         operationId: 'getApiRequest',
         summary: 'Get a request of an API key',
         description:
-          'By the `X-Request-Id` of its response, which errors also contain as `request_id`. Includes the query and the body of a rejected request (4xx), redacted.',
+          'By the `X-Request-Id` of its response, which errors also contain as `request_id`. Includes the query and the body of a rejected request (4xx), and what was responded, redacted.',
         params: Type.Object({ id: Type.String({ description: 'The `X-Request-Id` of the response.' }) }),
         response: answers(DetailOut),
       },
@@ -131,7 +161,8 @@ export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           read(organizationId, (tx) =>
             findApiRequest(tx, organizationId, request.params.id.slice(0, requestIdLengthMax)),
           )
-        return ok(detailOut(await existing('API request', find())))
+        const found = await existing('API request', find())
+        return ok(detailOut({ ...found, messageIds: await messagesOf(organizationId, found) }))
       },
     })
   }
@@ -144,6 +175,7 @@ const detailOut = outOf(
   { api_key_id: 'key' },
   {
     error_fields: ({ errorFields }: ApiRequest) => errorFields ?? [],
+    message_ids: ({ messageIds }: { messageIds: MessageId[] }) => messageIds.map((id) => toText('msg', id)),
     query: ({ query }: ApiRequest) => query && JSON.parse(query),
   },
 )

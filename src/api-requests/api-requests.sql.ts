@@ -2,7 +2,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { countRows, first } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import type { FieldProblem } from '../values/errors.ts'
-import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
+import type { ApiKeyId, EmailId, MessageId, OrganizationId } from '../values/ids.ts'
 
 /** How a request was made. */
 export const apiRequestSources = ['api', 'mcp', 'smtp'] as const
@@ -28,14 +28,17 @@ export type NewApiRequest = {
   /** Redacted JSON. */
   query: string | null
   body: string | null
+  response: string | null
+  /** Why emails that were accepted are not sent. */
+  notSent: string | null
 }
 
 export async function insertApiRequests(tx: Tx, rows: readonly NewApiRequest[]): Promise<void> {
   await tx`
     insert into api_requests (organization_id, request_id, api_key_id, at, via, method, route, path, status, duration_ms,
-      client, user_agent, error_type, error_message, error_fields, query, body)
+      client, user_agent, error_type, error_message, error_fields, query, body, response, not_sent)
     select organization_id, request_id, api_key_id, at, via, method, route, path, status, duration_us / 1000.0, client,
-      user_agent, error_type, error_message, error_fields::json, query, body
+      user_agent, error_type, error_message, error_fields::json, query, body, response, not_sent
     from unnest(
       ${rows.map((row) => row.organizationId)}::uuid[], ${rows.map((row) => row.requestId)}::text[],
       ${rows.map((row) => row.apiKeyId)}::uuid[], ${rows.map((row) => row.at)}::timestamptz[],
@@ -45,9 +48,10 @@ export async function insertApiRequests(tx: Tx, rows: readonly NewApiRequest[]):
       ${rows.map((row) => row.client)}::text[], ${rows.map((row) => row.userAgent)}::text[],
       ${rows.map((row) => row.errorType)}::text[], ${rows.map((row) => row.errorMessage)}::text[],
       ${rows.map((row) => row.errorFields && JSON.stringify(row.errorFields))}::text[],
-      ${rows.map((row) => row.query)}::text[], ${rows.map((row) => row.body)}::text[]
+      ${rows.map((row) => row.query)}::text[], ${rows.map((row) => row.body)}::text[],
+      ${rows.map((row) => row.response)}::text[], ${rows.map((row) => row.notSent)}::text[]
     ) as row (organization_id, request_id, api_key_id, at, via, method, route, path, status, duration_us, client,
-      user_agent, error_type, error_message, error_fields, query, body)`
+      user_agent, error_type, error_message, error_fields, query, body, response, not_sent)`
 }
 
 /** The rows that are trimmed together: rejected or successful requests, of one key or of the whole organization. */
@@ -83,11 +87,11 @@ export type ApiRequest = Omit<NewApiRequest, 'organizationId'> & {
 }
 
 const listColumns = sql`request_id, api_key_id, at, via, method, route, path, status, duration_ms, client, user_agent,
-  error_type, error_message,
+  error_type, error_message, not_sent,
   (select name from api_keys where api_keys.id = api_key_id and api_keys.organization_id = api_requests.organization_id)
     as api_key_name`
 
-export type ApiRequestRow = Omit<ApiRequest, 'errorFields' | 'query' | 'body'>
+export type ApiRequestRow = Omit<ApiRequest, 'errorFields' | 'query' | 'body' | 'response'>
 
 export type ApiRequestFilter = {
   apiKeyId?: ApiKeyId | undefined
@@ -124,9 +128,22 @@ export async function selectApiRequests(
     limit ${filter.limit}`
 }
 
+/** Returns the messages of emails without a flow, up to `limit`. */
+export const selectMessagesOfEmails = (
+  db: Reader,
+  organizationId: OrganizationId,
+  ids: readonly EmailId[],
+  limit: number,
+) =>
+  db<{ id: MessageId }>`
+    select id from messages
+    where organization_id = ${organizationId} and content_id = any (${ids}::uuid[])
+    order by id
+    limit ${limit}`
+
 export const findApiRequest = (db: Reader, organizationId: OrganizationId, requestId: string) =>
   first(
     db<ApiRequest>`
-      select ${listColumns}, error_fields, query, body from api_requests
+      select ${listColumns}, error_fields, query, body, response from api_requests
       where organization_id = ${organizationId} and request_id = ${requestId}`,
   )

@@ -58,11 +58,80 @@ test('a rejected request is found by its request id, with its error and its body
   })
 })
 
-test('successful requests are listed without their body, and the path without the query', async () => {
+test('a send is recorded with its message and why it is not sent; erasing the contact removes the response', async () => {
+  const app = await newApp()
+  const flowId = await createFlow(app)
+  const sent = await send(app, flowId, { contact_email: 'Ada@Example.com', context: { order_id: 1 } })
+  const recorded = await requestOf(app, sent)
+  expect(recorded).toMatchObject({ status: 200, not_sent: null, body: null })
+  expect(JSON.parse(recorded.response)).toMatchObject({
+    message: 'Email queued',
+    data: { message_id: sent.body.data.message_id, contact_email: sent.body.data.contact_email },
+  })
+  expect(recorded.message_ids).toEqual([sent.body.data.message_id])
+
+  await app.manage('POST', '/organization/suppressions', { email: 'bob@example.com' })
+  const refused = await send(app, flowId, { contact_email: 'bob@example.com', context: { order_id: 1 } })
+  expect(await requestOf(app, refused)).toMatchObject({ status: 200, not_sent: 'manual' })
+  const email = { from: 'shop@acme.example', to: ['bob@example.com', 'eve@example.com'], subject: 'Hi', text: 'Hi' }
+  const partly = await app.publicApi('POST', '/emails', email)
+  const messageIds = partly.body.data.messages.map(({ id }: { id: string }) => id)
+  expect(await requestOf(app, partly)).toMatchObject({ status: 200, not_sent: 'manual', message_ids: messageIds })
+  // The response of Resend names only the email.
+  const headers = { authorization: `Bearer ${app.apiKey}` }
+  const ofResend = await app.call('POST', '/emails', { headers, body: { ...email, to: 'eve@example.com' } })
+  const { message_ids: found } = await requestOf(app, ofResend)
+  const [newest] = (await app.manage('GET', '/organization/messages?limit=1')).body.data
+  expect(found).toEqual([newest.id])
+  const listed = (await app.manage('GET', '/organization/api-requests')).body.data
+  expect(listed.map(({ not_sent: reason }: { not_sent: string | null }) => reason)).toEqual([null, 'manual', 'manual', null])
+
+  await app.manage('DELETE', `/organization/contacts/${sent.body.data.contact_id}`)
+  expect(await requestOf(app, sent)).toMatchObject({ status: 200, response: null })
+  expect((await requestOf(app, refused)).response).toMatch(/bob@example\.com/)
+})
+
+test('requests of a valid key to unknown paths are recorded with the hint of the response', async () => {
+  const app = await newApp()
+  const guessed = await app.publicApi('GET', '/contacts?page=1')
+  const hint = 'Not found. Did you mean /api/v1/organization/contacts?'
+  expect([guessed.status, guessed.body.message]).toEqual([404, hint])
+  expect(await requestOf(app, guessed)).toMatchObject({
+    status: 404,
+    method: 'GET',
+    route: '*',
+    path: '/public/api/v1/contacts',
+    query: { page: '1' },
+    error_type: 'not_found',
+    error_message: hint,
+  })
+  const wrongMethod = await app.publicApi('PUT', '/flow/send-email-through-flow', { flow_id: 'flw_none' })
+  expect(await requestOf(app, wrongMethod)).toMatchObject({
+    status: 405,
+    error_message: 'PUT is not allowed for this path. Use POST.',
+    body: null,
+  })
+  const ofResend = await app.call('POST', '/audiences', { headers: { authorization: `Bearer ${app.apiKey}` }, body: {} })
+  expect(await requestOf(app, ofResend)).toMatchObject({
+    status: 404,
+    path: '/audiences',
+    error_message: 'This operation of the Resend API is not supported by this service.',
+  })
+  const unknownKey = await app.call('GET', '/public/api/v1/nothing', {
+    headers: { 'x-api-token': `wxk_${'x'.repeat(43)}` },
+  })
+  const none = await app.publicApi('GET', '/nothing')
+  expect([none.status, none.body.message]).toEqual([404, 'Not found.'])
+  await requestOf(app, none)
+  // It was made earlier, so it would be stored by now.
+  expect(await list(app, `request_id=${unknownKey.headers.get('x-request-id')}`)).toEqual([])
+})
+
+test('successful reads are listed without their body and response, and the path without the query', async () => {
   const app = await newApp()
   const ok = await app.publicApi('GET', '/token/check')
   const request = await requestOf(app, ok)
-  expect(request).toMatchObject({ status: 200, error_type: null, error_message: null, body: null, query: null })
+  expect(request).toMatchObject({ status: 200, error_type: null, error_message: null, body: null, response: null, query: null })
   const wrong = await app.publicApi('GET', '/token/check?token=secret-value&page=2')
   expect(await requestOf(app, wrong)).toMatchObject({
     status: 422,
@@ -180,6 +249,8 @@ const rowOf = (key: { id: NewApiRequest['apiKeyId']; organizationId: NewApiReque
     errorFields: null,
     query: null,
     body: null,
+    response: null,
+    notSent: null,
   }) satisfies NewApiRequest
 
 test('a key keeps a bounded number of requests: failing ones do not displace successful ones, nor those of other keys', async () => {

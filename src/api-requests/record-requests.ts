@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { keyOfUnguarded } from '../accounts/guards.ts'
+import type { KeyCache } from '../accounts/key-cache.ts'
 import type { Server } from '../http/server.ts'
 import type { ApiRequestLog, NewApiRequest } from './api-request-log.ts'
 import { redact, redactText } from './redact.ts'
+import { noResponse, recordedResponse } from './responses.ts'
 
 const pathMax = 500
+/** Of requests to a path that no route has. */
+const unknownRoute = '*'
 const userAgentMax = 200
 const messageMax = 500
 const fieldsMax = 10
@@ -26,12 +31,23 @@ declare module 'fastify' {
   }
 }
 
-/** Records the requests of API keys at their end. A request that is not kept costs two look-ups. */
-export function recordRequests(server: Server, log: ApiRequestLog): void {
+/**
+ * Records the requests of API keys at their end. A request that is not kept costs two look-ups. No guard has looked at the
+ * key of a request to an unknown path, which is looked up after the response, within the limits of `KeyCache`.
+ */
+export function recordRequests(server: Server, log: ApiRequestLog, keys: KeyCache): void {
+  const record = (key: Key, request: FastifyRequest, reply: FastifyReply) => {
+    if (log.keeps(key, reply.statusCode) && isRecorded(request, reply)) log.add(rowOf(key, request, reply))
+  }
   server.addHook('onResponse', (request, reply, done) => {
     const key = request.apiKey
-    if (key !== null && log.keeps(key, reply.statusCode) && isRecorded(request, reply))
-      log.add(rowOf(key, request, reply))
+    if (key !== null) record(key, request, reply)
+    else if (request.is404)
+      keyOfUnguarded(keys, request).then(
+        (found) => found && record(found, request, reply),
+        // Too many keys are being looked up, or the database is unavailable. It is only a log.
+        () => {},
+      )
     done()
   })
 }
@@ -53,7 +69,7 @@ function rowOf(key: Key, request: FastifyRequest, reply: FastifyReply): NewApiRe
     at: new Date(Date.now() - durationMs),
     via: isViaMcp(request) || request.routeOptions.url === '/mcp' ? 'mcp' : 'api',
     method: request.method,
-    route: request.routeOptions.url ?? '',
+    route: request.routeOptions.url ?? unknownRoute,
     path: pathOf(request.url),
     status,
     durationMs,
@@ -64,6 +80,7 @@ function rowOf(key: Key, request: FastifyRequest, reply: FastifyReply): NewApiRe
     errorFields: failure?.fields.length ? failure.fields.slice(0, fieldsMax).map(redactField) : null,
     query: isRejected && request.url.includes('?') ? redact(request.query) : null,
     body: isRejected ? redact(jsonOf(request)) : null,
+    ...(status < 400 && request.method === 'GET' ? noResponse : recordedResponse(request.answer)),
   }
 }
 

@@ -19,9 +19,9 @@ const redacted = '[redacted]'
  * base64 content are shortened. The cost is bounded, whatever the size of the input. Returns null for anything that is no
  * JSON object or array, such as an upload.
  */
-export function redact(value: unknown): string | null {
+export function redact(value: unknown, lengthMax = outputMax): string | null {
   if (!isPlain(value)) return null
-  return JSON.stringify(shorten(value, { left: outputMax }, 0))
+  return JSON.stringify(shorten(value, { left: lengthMax }, 0))
 }
 
 /** Replaces what looks like a secret of this service or in an address, and shortens the text. */

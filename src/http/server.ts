@@ -90,6 +90,7 @@ export function createServer(options: ServerOptions): Server {
 
   server.addSchema(ErrorEnvelope)
   server.decorateRequest('failure', null)
+  server.decorateRequest('answer', null)
   server.setErrorHandler(answerError)
   // Callbacks instead of promises, because these hooks run for every request.
   server.addHook('onRequest', (request, reply, done) => {
@@ -101,7 +102,8 @@ export function createServer(options: ServerOptions): Server {
       done(new Refusal('unsupported_media_type', 'Send the body as it is, without Content-Encoding.'))
     else done()
   })
-  server.addHook('onSend', (_request, reply, payload, done) => {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload === 'string') request.answer = payload
     // Otherwise the client may send another request on a connection that is being closed.
     if (stopping) reply.header('connection', 'close')
     done(null, payload)
@@ -134,6 +136,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The name of the route in reports of a blocked event loop. */
     section: string
+    /** The body of the response, if it is a text. For the request log. */
+    answer: string | null
   }
 }
 
@@ -222,14 +226,27 @@ function securityHeaders(baseUrl: string): Record<string, string> {
   return headers
 }
 
-type KnownRoute = { methods: string[]; pattern: RegExp; variables: number }
+type KnownRoute = { url: string; methods: string[]; pattern: RegExp; variables: number }
 
 function knownRouteOf([url, methods]: [string, string[]]): KnownRoute {
   const pattern = url
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
     .replace(/:[^/]+/g, '[^/]+')
     .replace(/\*$/, '.*')
-  return { methods, pattern: new RegExp(`^${pattern}/?$`), variables: url.split(/[:*]/).length - 1 }
+  return { url, methods, pattern: new RegExp(`^${pattern}/?$`), variables: url.split(/[:*]/).length - 1 }
+}
+
+/** What comes before the name of a resource. Each of the APIs has its own. */
+const apiPrefix = /^(?:\/public)?\/api\/v\d+(?:\/organization)?(?=\/)|^\/v\d+(?=\/)|^(?=\/)/
+
+/** The refusal for a path that no route has. Names the route that has its end, but in another API. */
+function unknownPath(path: string, routes: readonly KnownRoute[]): Refusal {
+  const end = path.replace(apiPrefix, '')
+  const meant = routes.find(({ url, pattern }) => {
+    const prefix = apiPrefix.exec(url)?.[0]
+    return prefix && pattern.test(prefix + end) && !pattern.test(path)
+  })
+  return new Refusal('not_found', meant ? `Not found. Did you mean ${meant.url}?` : 'Not found.')
 }
 
 /** Responds with 405 and Allow if the path has other methods, else with 404, before the body is read. */
@@ -247,9 +264,10 @@ function answerUnknownRoutes(server: Server, answer: ErrorAnswer): void {
     // /flows/preview is no id of a flow, although the pattern of /flows/:id matches it.
     const variables = Math.min(...matching.map((route) => route.variables))
     const methods = new Set(matching.filter((route) => route.variables === variables).flatMap((route) => route.methods))
-    if (methods.size === 0 || methods.has(request.method)) return new Refusal('not_found', 'Not found.')
-    reply.header('allow', [...methods].sort().join(', '))
-    return new Refusal('method_not_allowed', `${request.method} is not allowed for this path.`)
+    if (methods.size === 0 || methods.has(request.method)) return unknownPath(path, routes)
+    const allowed = [...methods].sort().join(', ')
+    reply.header('allow', allowed)
+    return new Refusal('method_not_allowed', `${request.method} is not allowed for this path. Use ${allowed}.`)
   }
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404) answer(refuse(request, reply), request, reply)

@@ -69,12 +69,13 @@ export const emptyImportProblems = (tx: Tx, organizationId: OrganizationId, emai
       and (lower(email collate "C") = ${emailKey} or strpos(lower(cells::text collate "C"), ${emailKey}) > 0)`
 
 /**
- * Removes what rejected requests contained, if it mentions the address. The columns are joined by `||`: `concat_ws` is not
+ * Removes what requests and their responses contained, if it mentions the address. The columns are joined by `||`: `concat_ws` is not
  * immutable, and Citus rejects it here.
  */
 export const emptyApiRequests = (tx: Tx, organizationId: OrganizationId, emailKey: string) =>
   tx`
-    update api_requests set path = route, error_message = null, error_fields = null, query = null, body = null
+    update api_requests set path = route, error_message = null, error_fields = null, query = null, body = null,
+      response = null
     where organization_id = ${organizationId}
       and strpos(lower((path || ' ' || coalesce(error_message, '') || ' ' || coalesce(error_fields::text, '') || ' ' ||
-        coalesce(query, '') || ' ' || coalesce(body, '')) collate "C"), ${emailKey}) > 0`
+        coalesce(query, '') || ' ' || coalesce(body, '') || ' ' || coalesce(response, '')) collate "C"), ${emailKey}) > 0`

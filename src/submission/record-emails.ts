@@ -56,5 +56,7 @@ function record(log: ApiRequestLog, email: SubmittedEmail, startedAt: number, re
     errorFields: null,
     query: null,
     body: rejection ? redact({ recipients: recipients.map((recipient) => recipient.email) }) : null,
+    response: null,
+    notSent: null,
   })
 }

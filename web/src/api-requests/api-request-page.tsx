@@ -1,5 +1,6 @@
 import { Anchor, List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Link, useParams } from 'react-router'
 import type { ApiRequestDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -12,7 +13,7 @@ import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { apiRequestQuery } from './api-requests.api.ts'
-import { durationOf, RequestStatus } from './request-status.tsx'
+import { durationOf, notSentText, RequestStatus } from './request-status.tsx'
 
 const sources: Record<ApiRequestDetail['via'], string> = {
   api: 'HTTP API',
@@ -34,6 +35,17 @@ export function ApiRequestPage() {
   )
 }
 
+const shortened = 'Secrets are replaced, and long texts and lists are shortened.'
+
+const Messages = ({ ids }: { ids: string[] }) =>
+  ids.map((id) => (
+    <div key={id}>
+      <Anchor component={Link} to={paths.message(id)}>
+        {id}
+      </Anchor>
+    </div>
+  ))
+
 function RequestView({ request }: { request: ApiRequestDetail }) {
   const query = request.query && JSON.stringify(request.query)
   return (
@@ -52,6 +64,11 @@ function RequestView({ request }: { request: ApiRequestDetail }) {
           )}
         </Notice>
       )}
+      {request.not_sent && (
+        <Notice tone="warn" title="Accepted, but not sent">
+          {notSentText(request)}
+        </Notice>
+      )}
       <Facts
         facts={[
           ['Request ID', <Copyable key="id" value={request.request_id} label="Copy request ID" />],
@@ -61,6 +78,9 @@ function RequestView({ request }: { request: ApiRequestDetail }) {
               {request.api_key_name ?? request.api_key_id}
             </Anchor>,
           ],
+          ...(request.message_ids.length === 0
+            ? []
+            : [['Messages', <Messages key="messages" ids={request.message_ids} />] as [string, ReactNode]]),
           ['Time', <Time key="at" at={request.at} />],
           ['Duration', durationOf(request)],
           ['Made with', sources[request.via]],
@@ -73,8 +93,13 @@ function RequestView({ request }: { request: ApiRequestDetail }) {
           <CodeBlock code={query} shown={indentedJson(query)} label="query" />
         </Section>
       )}
+      {request.response && (
+        <Section title="Response" description={shortened}>
+          <CodeBlock code={request.response} shown={indentedJson(request.response)} label="response" />
+        </Section>
+      )}
       {request.body && (
-        <Section title="Body" description="Secrets are replaced, and long texts and lists are shortened.">
+        <Section title="Body" description={shortened}>
           <CodeBlock code={request.body} shown={indentedJson(request.body)} label="body" />
         </Section>
       )}

@@ -15,7 +15,7 @@ import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { useApiRequests } from './api-requests.api.ts'
-import { durationOf, RequestStatus } from './request-status.tsx'
+import { durationOf, notSentText, RequestStatus } from './request-status.tsx'
 
 const statuses = [
   { value: '', label: 'All' },
@@ -28,6 +28,7 @@ const columns: Column<ApiRequest>[] = [
   {
     header: 'Request',
     phone: 'title',
+    minWidth: '320px',
     cell: (request) => (
       <>
         <RowLink to={paths.apiRequest(request.request_id)}>
@@ -39,16 +40,23 @@ const columns: Column<ApiRequest>[] = [
             <StatusBadge tone="neutral">{request.via.toUpperCase()}</StatusBadge>
           </>
         )}
-        {request.error_message && (
+        {(request.error_message ?? request.not_sent) && (
           <Text size="xs" c="dimmed" className="break">
-            {request.error_message}
+            {request.error_message ?? notSentText(request)}
           </Text>
         )}
       </>
     ),
   },
   { header: 'Status', phone: 'corner', cell: (request) => <RequestStatus request={request} /> },
-  { header: 'API key', cell: (request) => request.api_key_name ?? '–' },
+  {
+    header: 'API key',
+    cell: ({ api_key_name: name }) => (
+      <div className="one-line" style={{ maxWidth: 160 }} title={name ?? undefined}>
+        {name ?? '–'}
+      </div>
+    ),
+  },
   { header: 'Duration', align: 'right', cell: durationOf },
   { header: 'Time', align: 'right', cell: (request) => <Time at={request.at} /> },
 ]
