@@ -36,7 +36,7 @@ test('an empty brand has defaults, and a change of one field keeps the others', 
   expect(await get(app)).toMatchObject({ name: null, color: null, values: defaults, updated_at: null })
 
   const logo = await uploadLogo(app)
-  await change(app, { logo_image_id: logo.id, color: '#FFCC00', font: 'georgia', website_url: 'https://acme.example' })
+  await change(app, { logo_image_id: logo.id, color: '#FFCC00', font: 'georgia', website_url: 'acme.example' })
   const { body } = await change(app, { name: ' Acme Store ', postal_address: ' Main St 1,\r\n\r\n1010 Vienna ' })
   expect(body.data).toMatchObject({
     name: 'Acme Store',
@@ -67,6 +67,7 @@ test('settings that would break templates, and images of other organizations, ar
     [{ name: '{{ contact.email }}' }, 'name'],
     [{ postal_address: 'a\nb\nc\nd\ne\nf\ng' }, 'postal_address'],
     [{ website_url: 'javascript:alert(1)' }, 'website_url'],
+    [{ website_url: 'our website' }, 'website_url'],
     // Encoded, each letter has six characters.
     [{ website_url: `https://acme.example/${'ü'.repeat(400)}` }, 'website_url'],
   ] as const) {

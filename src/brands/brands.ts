@@ -66,12 +66,16 @@ function checkLines(given: string | null): string | null {
   return checkText('postal_address', filled.join('\n'))
 }
 
+/** A domain, as people write it: `example.com/shop`. */
+const withoutScheme = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?:[:/?#]|$)/u
+
 function checkUrl(given: string | null): string | null {
   const text = checkText('website_url', given)
   if (text === null) return null
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const address = withoutScheme.test(text) ? `https://${text}` : text
+  const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw invalid({ path: 'website_url', problem: 'must be an absolute URL, such as https://example.com' })
+    throw invalid({ path: 'website_url', problem: 'must be a web address, such as https://example.com' })
   if (url.href.length > urlLengthMax)
     throw invalid({ path: 'website_url', problem: `must have at most ${urlLengthMax} characters after encoding` })
   return url.href

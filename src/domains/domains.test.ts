@@ -305,6 +305,8 @@ test('names that cannot be sending domains are rejected', async () => {
     'co.uk',
     'github.io',
     'herokuapp.com',
+    'gmail.com',
+    'Info@Outlook.com',
     'a b.com',
     'ada@',
     'https://',

@@ -28,6 +28,7 @@ import {
   updateNextKey,
 } from './domains.sql.ts'
 import { checkLabels, defaultLabels, type LabelChanges } from './labels.ts'
+import { isPublicMailbox } from './public-mailboxes.ts'
 import type { DomainHosts } from './records.ts'
 import { hostUseOf, nextCheckMs, transitionOf } from './transitions.ts'
 
@@ -80,6 +81,8 @@ function checkDomainName(text: string): string {
   // Also not a name below which anyone gets one, such as github.io.
   if (getDomain(name, { allowPrivateDomains: true }) === null)
     throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
+  if (isPublicMailbox(name))
+    throw invalid({ path: 'name', problem: `must be a domain of your own. The records of ${name} are those of its provider.` })
   return name
 }
 

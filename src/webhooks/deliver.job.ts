@@ -240,6 +240,7 @@ export async function attemptDelivery(
       outcome: outcome.kind,
       reason: reasonInWords(outcome),
       signature: signed['X-Service-Signature']!,
+      standardSignature: signed['webhook-signature']!,
       responseBody: outcome.responseBody,
     },
   }

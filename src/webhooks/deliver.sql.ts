@@ -101,7 +101,7 @@ export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[
 export function insertAttempts(tx: Tx, results: readonly DeliveryResult[]): void {
   tx.send`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
-      signature, response_body)
+      signature, standard_signature, response_body)
     select * from unnest(
       ${results.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
       ${results.map(({ settlement }) => settlement.claim.id)}::uuid[],
@@ -112,6 +112,7 @@ export function insertAttempts(tx: Tx, results: readonly DeliveryResult[]): void
       ${results.map(({ attempt }) => attempt.outcome)}::text[],
       ${results.map(({ attempt }) => attempt.reason)}::text[],
       ${results.map(({ attempt }) => attempt.signature)}::text[],
+      ${results.map(({ attempt }) => attempt.standardSignature)}::text[],
       ${results.map(({ attempt }) => attempt.responseBody)}::text[]
     )
     on conflict do nothing`

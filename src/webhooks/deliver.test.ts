@@ -96,7 +96,10 @@ test('a delivery has the four fields and verifies with every published library',
   expect(shown.attempts).toMatchObject([
     { number: 1, status_code: 200, outcome: 'acknowledged', response_body: 'thanks' },
   ])
-  expect(shown.attempts[0].request_headers['X-Service-Signature']).toBe(headers['x-service-signature'])
+  const sent = shown.attempts[0].request_headers
+  expect(sent['X-Service-Signature']).toBe(headers['x-service-signature'])
+  expect(sent['webhook-signature']).toBe(headers['webhook-signature'])
+  expect(delivery.contact_email).toBe(body.data.contact.email)
   expect(headers['webhook-id']).toBe(delivery.id)
 })
 

@@ -31,6 +31,9 @@ const DeliveryOut = Named('Delivery', {
   webhook_id: Type.String(),
   event_id: Type.String(),
   event_name: oneOf(...webhookEventNames),
+  contact_email: Nullable(
+    Type.String({ description: 'The contact of the event. Null for tests, and after the contact was erased.' }),
+  ),
   is_test: Type.Boolean({ description: 'Whether this is a test with a sample event.' }),
   status: oneOf(...deliveryStatuses),
   attempt_count: Type.Integer(),
@@ -183,5 +186,6 @@ export const attemptOut = (attempt: Attempt, deliveryId: DeliveryId, eventName: 
     'X-Service-Signature': attempt.signature,
     'webhook-id': toText('dlv', deliveryId),
     'webhook-timestamp': String(Math.floor(attempt.at.getTime() / 1000)),
+    ...(attempt.standardSignature !== null && { 'webhook-signature': attempt.standardSignature }),
   },
 })

@@ -20,10 +20,14 @@ export type Delivery = {
   reason: string | null
   createdAt: Date
   deliveredAt: Date | null
+  /** Null for tests, for events without a contact, and once the contact was erased. */
+  contactEmail: string | null
 }
 
-const columns = sql`deliveries.id, webhook_id, event_id, event_name, is_test, status, attempt_count, next_attempt_at, reason,
-  created_at, delivered_at`
+const columns = (organizationId: OrganizationId) => sql`deliveries.id, webhook_id, event_id, event_name, is_test, status,
+  attempt_count, next_attempt_at, reason, created_at, delivered_at,
+  (select contact_email from events where events.organization_id = ${organizationId} and events.id = event_id)
+    as contact_email`
 
 /**
  * Erasing a contact empties the bodies that contain it. An empty body is never filled again, so that an attempt in
@@ -52,14 +56,14 @@ export async function selectDeliveries(
     ...(filter.eventName ? [sql`event_name = ${filter.eventName}`] : []),
     ...(filter.before ? [sql`id < ${filter.before}`] : []),
   ]
-  return db<Delivery>`select ${columns} from deliveries where ${and(conditions)} order by id desc limit ${filter.limit}`
+  return db<Delivery>`select ${columns(organizationId)} from deliveries where ${and(conditions)} order by id desc limit ${filter.limit}`
 }
 
 export const findDelivery = (db: Reader, organizationId: OrganizationId, id: DeliveryId) =>
   first(
     db<
       Delivery & { body: string | null }
-    >`select ${columns}, ${keptBody} from deliveries where organization_id = ${organizationId} and id = ${id}`,
+    >`select ${columns(organizationId)}, ${keptBody} from deliveries where organization_id = ${organizationId} and id = ${id}`,
   )
 
 export type Attempt = {
@@ -69,13 +73,16 @@ export type Attempt = {
   statusCode: number | null
   outcome: AttemptOutcome
   reason: string
+  /** `X-Service-Signature` as it was sent. */
   signature: string
+  /** `webhook-signature` as it was sent. Null for attempts of earlier versions. */
+  standardSignature: string | null
   responseBody: string | null
 }
 
 export const selectAttempts = (db: Reader, organizationId: OrganizationId, deliveryId: DeliveryId) =>
   db<Attempt>`
-    select number, at, duration_ms, status_code, outcome, reason, signature, response_body
+    select number, at, duration_ms, status_code, outcome, reason, signature, standard_signature, response_body
     from delivery_attempts
     where organization_id = ${organizationId} and delivery_id = ${deliveryId}
     order by number`
@@ -102,9 +109,10 @@ export async function insertTestDelivery(
       ${delivered ? 'delivered' : 'failed'}, 1, ${attempt.reason}, ${delivery.body}, ${delivered ? attempt.at : null})`
   await tx`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
-      signature, response_body)
+      signature, standard_signature, response_body)
     values (${delivery.organizationId}, ${delivery.id}, ${attempt.number}, ${attempt.at}, ${attempt.durationMs},
-      ${attempt.statusCode}, ${attempt.outcome}, ${attempt.reason}, ${attempt.signature}, ${attempt.responseBody})`
+      ${attempt.statusCode}, ${attempt.outcome}, ${attempt.reason}, ${attempt.signature},
+      ${attempt.standardSignature}, ${attempt.responseBody})`
 }
 
 type Replayed = { id: DeliveryId; webhookId: WebhookId }

@@ -62,15 +62,17 @@ export async function insertPastDeliveries(
   )
   await tx`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
-      signature, response_body)
+      signature, standard_signature, response_body)
     select ${organizationId}, past.*
     from unnest(
       ${attempts.map((each) => each.deliveryId)}::uuid[], ${attempts.map((each) => each.number)}::int[],
       ${attempts.map((each) => each.at)}::timestamptz[], ${attempts.map((each) => each.durationMs)}::int[],
       ${attempts.map((each) => each.statusCode)}::int[], ${attempts.map((each) => each.outcome)}::text[],
       ${attempts.map((each) => each.reason)}::text[], ${attempts.map((each) => each.signature)}::text[],
+      ${attempts.map((each) => each.standardSignature)}::text[],
       ${attempts.map((each) => each.responseBody)}::text[]
-    ) as past (delivery_id, number, at, duration_ms, status_code, outcome, reason, signature, response_body)`
+    ) as past (delivery_id, number, at, duration_ms, status_code, outcome, reason, signature, standard_signature,
+      response_body)`
   await tx`
     update webhooks
     set last_attempt_at = (select max(at) from unnest(${last.map(({ at }) => at)}::timestamptz[]) as at),

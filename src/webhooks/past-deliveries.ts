@@ -43,6 +43,7 @@ export async function addPastDeliveries(
         outcome: result.kind,
         reason: reasonInWords(result),
         signature: signed['X-Service-Signature']!,
+        standardSignature: signed['webhook-signature']!,
         responseBody: answer.body,
       }
     })

@@ -54,6 +54,7 @@ const fieldLabels: Record<string, string> = {
   from_email: 'From address',
   reply_to: 'Reply-to',
   timezone: 'Time zone',
+  website_url: 'Website',
   'schedule.at': 'Date and time',
   flow_version: 'Version',
   messages_per_hour: 'Maximum emails per hour',

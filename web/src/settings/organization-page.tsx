@@ -112,6 +112,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     <Paper withBorder p="md" maw={560}>
       <form onSubmit={form.submit}>
         <Stack gap="md">
+          {!owner && <Text c="dimmed">Only owners can change these settings.</Text>}
           <TextInput
             label="Name"
             description="Shown to recipients on the unsubscribe page."

@@ -4,6 +4,7 @@ import { eventOptions, selectedOptions } from '../activity/event-names.tsx'
 import type { Delivery, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { emailText } from '../ui/email-text.ts'
 import { FilterSelect } from '../ui/filters.tsx'
 import { TableList } from '../ui/list.tsx'
 import { RowLink } from '../ui/row-link.tsx'
@@ -27,7 +28,14 @@ const columns: Column<Delivery>[] = [
     phone: 'title',
     cell: (delivery) => (
       <>
-        <RowLink to={paths.delivery(delivery.webhook_id, delivery.id)}>{delivery.event_name}</RowLink>
+        <RowLink to={paths.delivery(delivery.webhook_id, delivery.id)}>
+          {delivery.event_name}
+          {delivery.contact_email && (
+            <Text component="span" display="block" size="xs" c="dimmed" fw={400}>
+              {emailText(delivery.contact_email)}
+            </Text>
+          )}
+        </RowLink>
         {delivery.is_test && (
           <>
             {' '}

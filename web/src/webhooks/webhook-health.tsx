@@ -16,10 +16,13 @@ export function WebhookHealth({ webhook }: { webhook: Webhook }) {
   return <StatusBadge tone="good">Healthy</StatusBadge>
 }
 
-/** The share of finished deliveries of the last 24 hours that were acknowledged, without tests. */
+/**
+ * The share of finished deliveries of the last 24 hours that were acknowledged, without tests. While the webhook is failing,
+ * pending ones were tried in vain or wait for those that were.
+ */
 export function successShare(webhook: Webhook): string {
-  const { delivered = 0, failed = 0 } = webhook.stats_24h ?? {}
-  const finished = delivered + failed
+  const { delivered = 0, failed = 0, pending = 0 } = webhook.stats_24h ?? {}
+  const finished = delivered + failed + (webhook.failing_since ? pending : 0)
   return finished === 0 ? '–' : `${Math.floor((delivered / finished) * 100)}% of ${finished.toLocaleString('en')}`
 }
 
