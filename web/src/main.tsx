@@ -14,7 +14,6 @@ import { recoverFromOutages } from './shell/recovery.ts'
 import { theme } from './theme.ts'
 
 const retriesMax = 2
-const toastsMax = 3
 const toastMs = 6_000
 
 const isRejection = (error: Error) => error instanceof ApiError && error.status >= 400 && error.status < 500
@@ -58,7 +57,7 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <MantineProvider theme={theme} defaultColorScheme="auto" cssVariablesResolver={cssVariables}>
-        <Notifications position="bottom-right" limit={toastsMax} autoClose={toastMs} zIndex={350} />
+        <Notifications position="bottom-center" autoClose={toastMs} zIndex={350} />
         <RouterProvider router={createRouter()} />
       </MantineProvider>
     </QueryClientProvider>

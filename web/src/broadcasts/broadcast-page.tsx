@@ -5,7 +5,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
 import { BroadcastActions } from './broadcast-actions.tsx'
-import { BroadcastBadge } from './broadcast-status.tsx'
+import { ProgressBadge } from './broadcast-status.tsx'
 import { broadcastQuery } from './broadcasts.api.ts'
 import { DraftView } from './draft-view.tsx'
 import { ResultView } from './result-view.tsx'
@@ -20,7 +20,7 @@ export function BroadcastPage() {
     <Page
       wide
       title={broadcast.data?.name ?? 'Broadcast'}
-      beside={broadcast.data && <BroadcastBadge broadcast={broadcast.data} />}
+      beside={broadcast.data && <ProgressBadge broadcast={broadcast.data} />}
       back={{ to: paths.broadcasts, label: 'Broadcasts' }}
       actions={broadcast.data && <BroadcastActions broadcast={broadcast.data} isEditing={isEditing} />}
     >

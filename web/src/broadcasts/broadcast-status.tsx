@@ -1,6 +1,10 @@
-import type { Broadcast, BroadcastRecipient, BroadcastStatus, RecipientStatus } from '../api/types.ts'
+import type { Broadcast, BroadcastDetail, BroadcastRecipient, BroadcastStatus, RecipientStatus } from '../api/types.ts'
 import { StateBadge } from '../messages/message-status.tsx'
+import { useMe } from '../session/session.api.ts'
+import { count } from '../ui/numbers.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
+import { sentOf } from './broadcasts.api.ts'
+import { dayIn } from './local-time.ts'
 import { isWaitingForWinner } from './plan.ts'
 
 type Look = { tone: Tone; label: string }
@@ -23,6 +27,18 @@ export const broadcastStatusOptions = Object.entries(looks).map(([value, { label
 export function BroadcastBadge({ broadcast }: { broadcast: Broadcast }) {
   const { tone, label } = isWaitingForWinner(broadcast) ? waiting : looks[broadcast.status]
   return <StatusBadge tone={tone}>{label}</StatusBadge>
+}
+
+/** Beside the title of its page. At the end, it also says how many emails left, and when. */
+export function ProgressBadge({ broadcast }: { broadcast: BroadcastDetail }) {
+  const zone = useMe().data?.organization.timezone
+  const { status, finished_at: finishedAt } = broadcast
+  if (status !== 'sent' || finishedAt === null || zone === undefined) return <BroadcastBadge broadcast={broadcast} />
+  return (
+    <StatusBadge tone={looks.sent.tone}>
+      Sent to {count(sentOf(broadcast))}, {dayIn(zone, finishedAt)}
+    </StatusBadge>
+  )
 }
 
 const recipientLooks: Record<RecipientStatus, Look> = {

@@ -168,6 +168,9 @@ export const exportRecipients = (id: string, filter: RecipientFilter, fileName: 
     fileName,
   )
 
+/** The number of emails that left, bounced ones included, as in the results. */
+export const sentOf = ({ counts }: BroadcastDetail | Broadcast) => counts.sent + counts.bounced
+
 /** The number of recipients whose outcome is known, without those that were cancelled. */
 export const doneOf = ({ recipients, counts }: BroadcastDetail | Broadcast) =>
   (recipients ?? 0) - counts.pending - counts.queued - counts.cancelled

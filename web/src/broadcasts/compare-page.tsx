@@ -63,7 +63,7 @@ export function ComparePage() {
     <Page
       wide
       title="Compare broadcasts"
-      description="Percentages are shares of the emails sent. Automated opens and clicks don’t count."
+      description="Rates are % of sent. Automated opens and clicks don’t count."
       back={{ to: paths.broadcasts, label: 'Broadcasts' }}
     >
       <MultiSelect

@@ -1,9 +1,10 @@
 import { Anchor, SimpleGrid } from '@mantine/core'
 import { Link } from 'react-router'
 import type { BroadcastDetail } from '../api/types.ts'
+import { Explanation } from '../ui/explanation.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
-import { beingCounted } from './broadcasts.api.ts'
+import { beingCounted, sentOf } from './broadcasts.api.ts'
 import classes from './funnel.module.css'
 import { losses, peopleAt, steps, withoutEmail } from './people.ts'
 import { ZonedTime } from './zoned-time.tsx'
@@ -11,23 +12,21 @@ import { ZonedTime } from './zoned-time.tsx'
 /** From recipient to click: each step with its share of the emails sent. Each number leads to its people. */
 export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
   const recipients = broadcast.recipients ?? 0
-  const sent = broadcast.counts.sent + broadcast.counts.bounced
+  const sent = sentOf(broadcast)
   return (
     <Section
       title="Result"
       description={
         <>
-          Opens and clicks by people. Automated ones are not counted. Percentages are of the emails sent, except Sent
-          and recipients without an email: those are of all recipients. Select a number to see who it is.{' '}
-          <Age broadcast={broadcast} />
+          Rates are % of sent. Click a number to see who. <Meaning /> <Age broadcast={broadcast} />
         </>
       }
     >
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+      <SimpleGrid cols={{ base: 2, sm: 5 }} spacing="sm">
         {steps.map(({ value: people, label, number }) => {
           const [value, of] = [number(broadcast), people === 'sent' ? recipients : sent]
           return (
-            <Link key={people} className={classes.step} to={peopleAt(people)}>
+            <Link key={people} className={classes.step} data-people={people} to={peopleAt(people)}>
               <span className={classes.name}>{label}</span>
               <strong className="number">{count(value)}</strong>
               <span className={classes.share}>{share(value, of)}</span>
@@ -64,6 +63,14 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
     </Section>
   )
 }
+
+/** What the numbers of the whole page count. */
+const Meaning = () => (
+  <Explanation label="What is counted">
+    Opens and clicks are those of people: automated ones, by scanners and privacy proxies, count nowhere on this page. Not
+    opened means neither opened nor clicked. Sent, and recipients without an email, are % of all recipients.
+  </Explanation>
+)
 
 /** Results of many recipients are counted in the background. */
 function Age({ broadcast }: { broadcast: BroadcastDetail }) {

@@ -44,7 +44,7 @@ function Hours({ started_at: startedAt, counted_at: countedAt, hours }: Broadcas
   return (
     <ChartPanel
       title={title}
-      description="People by the hour of their first open and their first click. Automated opens and clicks don’t count."
+      description="By the hour of the first open and the first click."
       mb="xl"
       empty={countedAt === null ? beingCounted : 'No opens or clicks yet'}
       data={hours.map(({ hour, opened, clicked }) => ({ at: String(hour), opened, clicked }))}

@@ -5,14 +5,14 @@ import { TableList } from '../ui/list.tsx'
 import { count } from '../ui/numbers.ts'
 import { Rate } from '../ui/rate.tsx'
 import { Section } from '../ui/section.tsx'
-import { beingCounted, linksQuery } from './broadcasts.api.ts'
+import { beingCounted, linksQuery, sentOf } from './broadcasts.api.ts'
 import { peopleAt } from './people.ts'
 
-export const clicksDeleted = 'The server has deleted old clicks: the numbers are those that were counted before.'
+const clicksDeleted = 'The server has deleted old clicks: the numbers are those that were counted before.'
 
 export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
   const links = useQuery(linksQuery(broadcast.id))
-  const { counts, links_complete: isComplete } = broadcast
+  const { links_complete: isComplete } = broadcast
   const columns: Column<BroadcastLink>[] = [
     { header: 'Link', phone: 'title', cell: ({ url }) => <span className="break">{url}</span> },
     {
@@ -21,7 +21,7 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
       cell: ({ url, contacts }) => (
         <Rate
           value={contacts}
-          sent={counts.sent + counts.bounced}
+          sent={sentOf(broadcast)}
           to={peopleAt('clicked', { link: url })}
           label={`${count(contacts)} clicked ${url}`}
         />
@@ -32,7 +32,7 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <Section
       title="Links"
-      description={`The links that were clicked most often. “Clicked” counts people, as a percentage of the emails sent. Automated clicks are not counted.${isComplete ? '' : ` ${clicksDeleted}`}`}
+      description={isComplete ? undefined : clicksDeleted}
     >
       <TableList
         label="Links"

@@ -22,6 +22,15 @@ export function localTimeText({
   return when === 'local' ? `${time} in each recipient’s time zone` : `${time} (${zoneName(zone)})`
 }
 
+/** The day in the zone, such as “Dec 1”, with the year if it is another one. */
+export function dayIn(timeZone: string, at: string): string {
+  const [year, thisYear] = [new Date(at), new Date()].map((date) =>
+    new Intl.DateTimeFormat('en', { timeZone, year: 'numeric' }).format(date),
+  )
+  const fields = { day: 'numeric', month: 'short', timeZone } as const
+  return new Intl.DateTimeFormat('en', year === thisYear ? fields : { ...fields, year: 'numeric' }).format(new Date(at))
+}
+
 /** Returns a function that formats times in the zone, such as “Dec 1, 09:00”, with the year if it is another one. */
 export function timeIn(timeZone: string): (at: string) => string {
   const fields = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const

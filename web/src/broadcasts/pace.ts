@@ -8,6 +8,9 @@ const soonMax = 40
 export const isActive = ({ status }: Pick<Broadcast, 'status'>) =>
   status === 'scheduled' || status === 'preparing' || status === 'sending'
 
+export const isOver = ({ status }: Pick<Broadcast, 'status'>) =>
+  status === 'sent' || status === 'cancelled' || status === 'expired'
+
 /**
  * How often a broadcast is fetched: soon while it is active, or while outdated results are being counted. If they still are after
  * a minute, counting takes long or fails.

@@ -1,6 +1,6 @@
 import type { BroadcastDetail, Engagement, RecipientStatus } from '../api/types.ts'
 import { count } from '../ui/numbers.ts'
-import type { RecipientFilter, VariantKey } from './broadcasts.api.ts'
+import { type RecipientFilter, sentOf, type VariantKey } from './broadcasts.api.ts'
 
 // The choices of recipients to list. Each is one number of the results, and has one name everywhere.
 
@@ -9,7 +9,7 @@ export type People = Engagement | `status:${RecipientStatus}`
 type Choice = { value: People; label: string; number: (broadcast: BroadcastDetail) => number }
 
 const reached: Choice[] = [
-  { value: 'sent', label: 'Sent', number: ({ counts }) => counts.sent + counts.bounced },
+  { value: 'sent', label: 'Sent', number: sentOf },
   { value: 'delivered', label: 'Delivered', number: ({ counts }) => counts.sent },
   { value: 'opened', label: 'Opened', number: ({ results }) => results.opened },
   { value: 'clicked', label: 'Clicked', number: ({ results }) => results.clicked },
@@ -31,8 +31,8 @@ export const withoutEmail: Choice[] = [
   { value: 'status:cancelled', label: 'Cancelled', number: ({ counts }) => counts.cancelled },
 ]
 
-export const steps = reached.slice(0, 4)
-export const losses = [...reached.slice(4), ...withoutEmail.slice(2)]
+export const steps = reached.slice(0, 5)
+export const losses = [...reached.slice(5), ...withoutEmail.slice(2)]
 
 export function peopleOptions(broadcast: BroadcastDetail) {
   const items = (choices: Choice[]) =>

@@ -3,17 +3,18 @@ import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize, share } from '../ui/numbers.ts'
-import { broadcastQuery, doneOf } from './broadcasts.api.ts'
+import { broadcastQuery, doneOf, sentOf } from './broadcasts.api.ts'
+import { isOver } from './pace.ts'
 import { isWaitingForWinner } from './plan.ts'
 import { aboutText, useRate } from './use-rate.ts'
 import { ZonedTime } from './zoned-time.tsx'
 
-/** Why it is not sending, and how far it is. */
+/** Why it is not sending, and how far it is. At the end, the badge and the results say it. */
 export function BroadcastProgress({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <>
       <StateNotice broadcast={broadcast} />
-      {broadcast.recipients !== null && broadcast.recipients > 0 && <Bar broadcast={broadcast} />}
+      {broadcast.recipients !== null && broadcast.recipients > 0 && !isOver(broadcast) && <Bar broadcast={broadcast} />}
     </>
   )
 }
@@ -68,7 +69,7 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
         <Notice tone="neutral" role="status" title="Cancelled">
           {broadcast.recipients === null
             ? 'Nothing was sent.'
-            : `${pluralize(broadcast.counts.cancelled, 'recipient', 'recipients')} got no email.`}
+            : `${count(sentOf(broadcast))} of ${pluralize(broadcast.recipients, 'recipient', 'recipients')} got the email before.`}
         </Notice>
       )
     default:
@@ -80,7 +81,6 @@ function Bar({ broadcast }: { broadcast: BroadcastDetail }) {
   const { dataUpdatedAt } = useQuery(broadcastQuery(broadcast.id))
   const all = broadcast.recipients ?? 0
   const done = doneOf(broadcast)
-  const { cancelled } = broadcast.counts
   const isSending = broadcast.status === 'sending' && !isWaitingForWinner(broadcast)
   const rate = useRate(done, all, dataUpdatedAt, isSending)
   const bad = broadcast.counts.failed + broadcast.counts.bounced
@@ -88,11 +88,9 @@ function Bar({ broadcast }: { broadcast: BroadcastDetail }) {
     <Paper withBorder p="md" my="md" component="section" aria-label="Progress">
       <Text mb="xs" aria-live="polite">
         <strong className="number">
-          {cancelled > 0
-            ? `${count(broadcast.counts.sent)} of ${count(all)} sent, ${count(cancelled)} cancelled`
-            : `${count(done)} of ${pluralize(all, 'recipient', 'recipients')}`}
+          {count(done)} of {pluralize(all, 'recipient', 'recipients')}
         </strong>{' '}
-        {cancelled === 0 && <>({share(done, all)})</>}
+        ({share(done, all)})
         {isSending && rate && (
           <>
             , {count(Math.round(rate.perHour))} per hour, {aboutText(rate.leftMs)} left

@@ -80,7 +80,7 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
     <div ref={place} id={recipientsAnchor} tabIndex={-1} style={{ outline: 'none' }}>
       <Section
         title="Recipients"
-        description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then. Automated opens and clicks don’t count as opened or clicked; not opened means neither opened nor clicked.`}
+        description={`The audience at the start, without ${broadcast.service_announcement ? '' : 'unsubscribed and '}suppressed contacts.`}
         actions={
           <ExportButton
             size="xs"

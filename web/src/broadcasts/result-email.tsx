@@ -1,15 +1,14 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail } from '../api/types.ts'
-import { linksQuery } from './broadcasts.api.ts'
+import { linksQuery, sentOf } from './broadcasts.api.ts'
 import { clickMapCss } from './click-map.ts'
 import { EmailPreview } from './email-preview.tsx'
-import { clicksDeleted } from './links.tsx'
 
 /** The email beside the results, with a map of clicks on its links. */
 export function ResultEmail({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { id, flow_id: flowId, results_counted_at: countedAt, counts, variants, links_complete: isComplete } = broadcast
-  const sent = counts.sent + counts.bounced
+  const { id, flow_id: flowId, results_counted_at: countedAt, variants, links_complete: isComplete } = broadcast
+  const sent = sentOf(broadcast)
   // Before the first count, it is not known that nobody clicked.
   const isCounted = countedAt !== null
   const links = useQuery({ ...linksQuery(id), enabled: isCounted })
@@ -24,9 +23,7 @@ export function ResultEmail({ broadcast }: { broadcast: BroadcastDetail }) {
     >
       {clicked && (
         <Text size="xs" c="dimmed" mb="sm">
-          Each link shows how many people clicked it, and their share of the emails sent. A link that occurs more than
-          once has the same number everywhere. {isComplete ? '' : `${clicksDeleted} `}Viewing it here doesn’t count as
-          an open.
+          Each link shows how many clicked it, the same number wherever it occurs. Viewing it here doesn’t count.
         </Text>
       )}
     </EmailPreview>

@@ -30,14 +30,10 @@ export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
   useRefetch(broadcast)
   return (
     <>
+      <Facts facts={factsOf(broadcast)} more={detailsOf(broadcast)} />
       <BroadcastProgress broadcast={broadcast} />
       {broadcast.recipients === null ? (
-        <div className={classes.columns}>
-          <Facts facts={factsOf(broadcast)} />
-          <div className={classes.aside}>
-            <ResultEmail broadcast={broadcast} />
-          </div>
-        </div>
+        <ResultEmail broadcast={broadcast} />
       ) : (
         <>
           <div className={classes.columns}>
@@ -51,7 +47,6 @@ export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
               <ResultEmail broadcast={broadcast} />
             </div>
           </div>
-          <Facts facts={factsOf(broadcast)} />
           <Recipients broadcast={broadcast} />
         </>
       )}
@@ -60,14 +55,9 @@ export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
 }
 
 function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
-  const { audience, schedule, context } = broadcast
-  const when = schedule.per_recipient ? 'local' : 'at'
-  const excluded = [...audience.exclude_group_ids, ...audience.exclude_segment_ids]
+  const { audience } = broadcast
   return [
     ['Flow', <FlowLink key="flow" broadcast={broadcast} />],
-    ...(broadcast.service_announcement
-      ? [['Kind', 'Service announcement, also to unsubscribed contacts'] as [string, ReactNode]]
-      : []),
     [
       'Audience',
       audience.all_subscribed ? (
@@ -79,6 +69,18 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
       ),
     ],
     ...(broadcast.subject === null ? [] : [['Subject', broadcast.subject] as [string, ReactNode]]),
+    ['Started', <Time key="started" at={broadcast.started_at} none="Not yet" />],
+  ]
+}
+
+function detailsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
+  const { audience, schedule, context } = broadcast
+  const when = schedule.per_recipient ? 'local' : 'at'
+  const excluded = [...audience.exclude_group_ids, ...audience.exclude_segment_ids]
+  return [
+    ...(broadcast.service_announcement
+      ? [['Kind', 'Service announcement, also to unsubscribed contacts'] as [string, ReactNode]]
+      : []),
     ...(excluded.length > 0 ? [['Excluded', <Names key="except" ids={excluded} />] as [string, ReactNode]] : []),
     [
       'Schedule',
@@ -97,7 +99,6 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
     ...(broadcast.utm === null
       ? []
       : [['Campaign parameters', <Utm key="utm" query={utmQuery(broadcast.utm)} />] as [string, ReactNode]]),
-    ['Started', <Time key="started" at={broadcast.started_at} none="Not yet" />],
     ['Finished', <Time key="finished" at={broadcast.finished_at} none="Not yet" />],
     ['Broadcast ID', <Copyable key="id" value={broadcast.id} label="Copy broadcast ID" />],
   ]

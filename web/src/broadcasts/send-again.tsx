@@ -55,9 +55,9 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
           <>
             <strong>
               {counted.data.complete ? '' : 'More than '}
-              {pluralize(shownNumber(counted.data), 'contact', 'contacts')}
+              {count(shownNumber(counted.data))}
             </strong>{' '}
-            of the {count(broadcast.counts.sent)} it was delivered to would get it now.
+            of {count(broadcast.counts.sent)} {shownNumber(counted.data) === 1 ? 'has' : 'have'} not opened. They get it again.
           </>
         ) : counted.error ? (
           // An excluded group or segment was deleted since; the draft has no such.

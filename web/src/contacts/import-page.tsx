@@ -28,6 +28,11 @@ export function ImportPage() {
       actions={
         contactImport.data && (
           <>
+            {isFinished(contactImport.data) && hasContacts(contactImport.data) && (
+              <Button component={Link} variant="default" to={`${paths.contacts}?import=${id}`}>
+                View contacts
+              </Button>
+            )}
             {!isFinished(contactImport.data) && (
               <ConfirmButton
                 confirm={{
@@ -112,11 +117,6 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
           ['Finished', <Time key="end" at={contactImport.finished_at} none="Not yet" />],
         ]}
       />
-      {over && hasContacts(contactImport) && (
-        <Anchor component={Link} to={`${paths.contacts}?import=${contactImport.id}`}>
-          View contacts
-        </Anchor>
-      )}
       {contactImport.errors.length > 0 && <RejectedRows contactImport={contactImport} />}
     </Stack>
   )

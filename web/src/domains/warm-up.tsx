@@ -12,6 +12,7 @@ import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { endWarmUp, setWarmUp, warmUpQuery } from './domains.api.ts'
+import { WarmUpChart } from './warm-up-chart.tsx'
 
 /** The plan that limits email of a new domain. */
 export function WarmUpSection({ domain }: { domain: Domain }) {
@@ -60,14 +61,9 @@ function RunningPlan({ domain, state, onEdit }: { domain: Domain; state: WarmUp;
             'Today',
             `${state.sent_today.toLocaleString('en')} of ${state.messages_per_day?.toLocaleString('en') ?? 'any number'}`,
           ],
-          [
-            'Plan',
-            <span key="plan" className="break">
-              {planText(state.plan)}
-            </span>,
-          ],
         ]}
       />
+      <WarmUpChart state={state} />
       <Group gap="xs" mt="sm">
         <Button variant="default" onClick={onEdit}>
           Change plan
@@ -98,9 +94,7 @@ function PlanDialog({ domain, state, onClose }: DialogProps) {
   const form = useRequestForm({
     initialValues: { plan: planText(state?.plan ?? usualPlan) },
     validate: ({ plan }) => ({
-      plan: numbersOf(plan).every((number) => Number.isInteger(number) && number > 0)
-        ? undefined
-        : 'Enter whole numbers, separated by commas.',
+      plan: isPlan(numbersOf(plan)) ? undefined : 'Enter whole numbers, separated by commas.',
     }),
     send: ({ plan }) => setWarmUp(domain.id, numbersOf(plan)),
     onSuccess: async () => {
@@ -109,11 +103,12 @@ function PlanDialog({ domain, state, onClose }: DialogProps) {
       toast('Warm-up plan saved.')
     },
   })
+  const plan = numbersOf(form.values.plan)
   return (
     <Dialog opened onClose={onClose} title="Warm-up plan">
       <DialogForm form={form} action="Save" onCancel={onClose}>
         <Text size="sm">
-          Days on which the domain sends nothing don’t count. What exceeds the number of a day waits until the next one.
+          Days on which the domain sends nothing don’t count. The rest waits until the next day.
         </Text>
         <Textarea
           label="Emails on the first, second, third… day"
@@ -123,10 +118,15 @@ function PlanDialog({ domain, state, onClose }: DialogProps) {
           required
           {...form.field('plan')}
         />
+        {plan.length > 0 && isPlan(plan) && (
+          <WarmUpChart state={{ plan, day: state?.day ?? 1, sent_today: state?.sent_today ?? 0 }} />
+        )}
       </DialogForm>
     </Dialog>
   )
 }
+
+const isPlan = (plan: readonly number[]) => plan.every((number) => Number.isInteger(number) && number > 0)
 
 const numbersOf = (text: string): number[] =>
   text

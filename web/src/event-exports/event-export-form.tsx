@@ -78,10 +78,10 @@ export function EventExportForm({ record, action, save, onSaved, onCancel }: Pro
         {...form.field('secret_access_key')}
       />
       {!record && (
-        <Radio.Group label="Begin with" {...form.field('start')}>
+        <Radio.Group label="Start with" {...form.field('start')}>
           <Stack gap="xs" mt="xs">
-            <Radio value="oldest" label="The oldest event that is kept" />
-            <Radio value="now" label="The next event" />
+            <Radio value="oldest" label="All past events" />
+            <Radio value="now" label="New events only" />
           </Stack>
         </Radio.Group>
       )}

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { paths } from '../paths.ts'
-import { useTheme } from '../shell/color-scheme.ts'
 import { EmailFrame } from '../ui/email-frame.tsx'
 import { Page } from '../ui/page.tsx'
 import { kindLabels } from './flow-status.tsx'
@@ -80,7 +79,6 @@ function Card({ to, title, description, children, action }: CardProps) {
 type StarterCardProps = { starter: Starter; isNext: boolean; onSettled: () => void }
 
 function StarterCard({ starter: { id, title, description, flow, sample }, isNext, onSettled }: StarterCardProps) {
-  const { dark } = useTheme()
   const { name: _, ...text } = flow
   const context = toContext(
     sample,
@@ -120,7 +118,6 @@ function StarterCard({ starter: { id, title, description, flow, sample }, isNext
           title={`Preview of ${title}`}
           layoutWidth={layoutWidth}
           height="240px"
-          scheme={dark ? 'dark' : 'light'}
         />
       ) : isPending ? (
         <Skeleton height={240} radius={0} />

@@ -26,7 +26,7 @@ export function InboxPage() {
     <Page
       wide
       title="Inbox"
-      description="Emails caught locally instead of being sent."
+      description="Emails that were not sent, because no mail server was connected."
       actions={
         some && (
           <ConfirmButton

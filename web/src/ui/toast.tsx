@@ -1,9 +1,12 @@
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 
-/** A short confirmation that disappears. Anything that needs a decision belongs next to its cause instead. */
+let shown: string | undefined
+
+/** A short confirmation that disappears, or is replaced by the next. Anything that needs a decision belongs next to its cause instead. */
 export function toast(text: string, tone: 'good' | 'bad' = 'good'): void {
-  notifications.show({
+  if (shown !== undefined) notifications.hide(shown)
+  shown = notifications.show({
     message: text,
     role: 'status',
     withBorder: true,
