@@ -1,6 +1,7 @@
 import type { SuppressionReason } from '../contacts/eligibility.ts'
 import { attributeKeysMax } from '../contacts/fields.ts'
 import { parseEmail } from '../values/email.ts'
+import { hasDecimalCommas, readMailbox, splitName, withDecimalPoint } from './cells.ts'
 import { CsvFault, cellsMax } from './csv.ts'
 import { readStatus } from './row-status.ts'
 
@@ -27,6 +28,8 @@ export type Columns = {
   lastName: number | null
   status: number | null
   attributes: [name: string, index: number][]
+  /** Columns of numbers with a decimal comma. Undefined in imports that were started by an earlier version. */
+  decimalCommas?: number[]
 }
 
 const columnsShownMax = 20
@@ -116,7 +119,7 @@ export function guessColumns(firstRow: string[], sampleRows: string[][] = []): G
 export function suggestColumns(firstRow: string[], sampleRows: string[][], given?: boolean): Suggestion {
   refuseIfTooWide(firstRow)
   const names = firstRow.map(plain)
-  const isAddress = firstRow.map((cell) => parseEmail(cell).ok)
+  const isAddress = firstRow.map(hasAddress)
   const byName = emailPatterns
     .map((pattern) => names.findIndex((name, index) => pattern.test(name) && !isAddress[index]))
     .find((index) => index >= 0)
@@ -136,9 +139,15 @@ export function suggestColumns(firstRow: string[], sampleRows: string[][], given
   return { columns: { width, email, firstName, lastName, status, attributes }, hasHeader, note }
 }
 
+const hasAddress = (cell: string | undefined): boolean => parseEmail(readMailbox((cell ?? '').trim()).email).ok
+
+/** The columns of attributes that are numbers with a decimal comma, judging by the first rows. */
+export const decimalCommasOf = ({ attributes }: Pick<Columns, 'attributes'>, rows: string[][]): number[] =>
+  attributes.map(([, index]) => index).filter((index) => hasDecimalCommas(rows.map((row) => row[index] ?? '')))
+
 /** Returns the column with the most addresses, or undefined if at most half of its cells are addresses. */
 function columnOfAddresses(width: number, rows: string[][]): number | undefined {
-  const counts = Array.from({ length: width }, (_, index) => rows.filter((row) => parseEmail(row[index]).ok).length)
+  const counts = Array.from({ length: width }, (_, index) => rows.filter((row) => hasAddress(row[index])).length)
   const best = counts.indexOf(Math.max(...counts))
   return best >= 0 && counts[best]! * 2 > rows.length ? best : undefined
 }
@@ -213,14 +222,21 @@ export function readRow(
   // The report of rejected rows puts a quote before values that a spreadsheet would treat as a formula.
   const cellAt = (index: number | null) =>
     index === null ? '' : (cells[index] ?? '').trim().replace(/^'(?=[=+\-@])/, '')
-  const member: RowMember = { email: cellAt(columns.email) }
+  const { email, name } = readMailbox(cellAt(columns.email))
+  const member: RowMember = { email }
   const status = cellAt(columns.status)
   const suppression = readStatus(status)
   if (suppression === undefined && !isGuess) return { email: member.email, problem: unknownStatus(status) }
-  const [firstName, lastName] = [cellAt(columns.firstName), cellAt(columns.lastName)]
+  const { firstName, lastName } =
+    columns.firstName === null && columns.lastName === null
+      ? splitName(name)
+      : { firstName: cellAt(columns.firstName), lastName: cellAt(columns.lastName) }
   if (firstName !== '') member.first_name = firstName
   if (lastName !== '') member.last_name = lastName
-  const attributes = columns.attributes.map(([name, index]) => [name, cellAt(index)] as const)
+  const attributes = columns.attributes.map(([key, index]) => {
+    const cell = cellAt(index)
+    return [key, columns.decimalCommas?.includes(index) ? withDecimalPoint(cell) : cell] as const
+  })
   const given = attributes.filter(([, value]) => value !== '')
   if (given.length > 0) member.attributes = Object.fromEntries(given)
   return { member, suppression: suppression ?? null }

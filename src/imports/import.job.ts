@@ -16,13 +16,16 @@ import { CsvFault, sliceBytes } from './csv.ts'
 import type { ReadSlice, SliceInput } from './import.task.ts'
 import { insertImportChanges, type NewImportChange } from './import-changes.sql.ts'
 import {
+  countKnown,
   countStart,
   findChunk,
   findUnfinished,
   finishImport,
   type Import,
+  type ImportProblem,
   insertProblems,
   lockImport,
+  markChecked,
   type Progress,
   resetStarts,
   updateProgress,
@@ -133,6 +136,7 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
   const actor = { type: 'import', id } as const
   return inTransaction(db, async (tx) => {
     if (!(await lockImport(tx, organizationId, id, before.offset))) return undefined
+    if (record.dryRun) return countRows(tx, record, before, slice)
     if (groupId && !(await lockGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that suppressed contacts are never created as subscribed.
@@ -150,23 +154,42 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
       problem: `attributes ${attributesTooLarge}`,
       cells: null,
     }))
-    const rejected = slice.rejected + tooLarge.length
-    const kept = [...slice.problems, ...tooLarge].slice(0, Math.max(0, problemsKeptMax - before.rejected))
-    if (kept.length > 0) await insertProblems(tx, organizationId, id, kept)
-    const progress = {
-      ...before,
-      layout: slice.layout,
-      offset: slice.position.offset,
-      line: slice.position.line,
-      rows: before.rows + slice.rows,
-      created: before.created + stored.created,
-      // A contact that occurs in two rows was created by one and updated by the other.
-      updated: before.updated + slice.rows - rejected - stored.created,
-      rejected: before.rejected + rejected,
-    }
-    await updateProgress(tx, organizationId, id, progress)
-    return progress
+    return advance(tx, record, before, slice, { created: stored.created, tooLarge })
   })
+}
+
+/** A dry run. Addresses that occur in several slices count as created in each, since nothing is stored of them. */
+async function countRows(tx: Tx, record: Import, before: Progress, slice: ReadSlice): Promise<Progress> {
+  const keys = slice.members.map(({ emailKey }) => emailKey)
+  const known = keys.length === 0 ? 0 : await countKnown(tx, record.organizationId, keys)
+  return advance(tx, record, before, slice, { created: keys.length - known, tooLarge: [] })
+}
+
+type Outcome = { created: number; tooLarge: ImportProblem[] }
+
+async function advance(
+  tx: Tx,
+  { organizationId, id }: Import,
+  before: Progress,
+  slice: ReadSlice,
+  { created, tooLarge }: Outcome,
+): Promise<Progress> {
+  const rejected = slice.rejected + tooLarge.length
+  const kept = [...slice.problems, ...tooLarge].slice(0, Math.max(0, problemsKeptMax - before.rejected))
+  if (kept.length > 0) await insertProblems(tx, organizationId, id, kept)
+  const progress = {
+    ...before,
+    layout: slice.layout,
+    offset: slice.position.offset,
+    line: slice.position.line,
+    rows: before.rows + slice.rows,
+    created: before.created + created,
+    // A contact that occurs in two rows was created by one and updated by the other.
+    updated: before.updated + slice.rows - rejected - created,
+    rejected: before.rejected + rejected,
+  }
+  await updateProgress(tx, organizationId, id, progress)
+  return progress
 }
 
 /** Returns the changes for the undo. */
@@ -185,15 +208,17 @@ async function suppress(tx: Tx, organizationId: OrganizationId, suppressions: Im
 
 async function finish(
   { db, onFinished }: ImportParts,
-  { organizationId, id, bytesTotal, fileName, createdBy }: Import,
+  { organizationId, id, bytesTotal, fileName, createdBy, dryRun }: Import,
   progress: Progress,
   fault: string | null,
 ): Promise<'finished' | 'lost'> {
   return inTransaction(db, async (tx) => {
     if (!(await lockImport(tx, organizationId, id, progress.offset))) return 'lost'
     if (!fault) await updateProgress(tx, organizationId, id, { ...progress, offset: bytesTotal })
-    await finishImport(tx, organizationId, id, fault ? 'failed' : 'done', fault)
+    if (dryRun && !fault) markChecked(tx, organizationId, id)
+    else await finishImport(tx, organizationId, id, fault ? 'failed' : 'done', fault)
     await dropLane(tx, organizationId, importKind, id)
+    if (dryRun) return 'finished'
     const { created, updated, rejected } = progress
     await onFinished?.(tx, { organizationId, id, fileName, createdBy, fault, created, updated, rejected })
     return 'finished'

@@ -2,13 +2,13 @@ import { type Member, MemberReader, sentenceOf, shownEmailMax } from '../contact
 import type { ImportedSuppression } from '../suppressions/suppressions.ts'
 import { defineTask } from '../tasks/task.ts'
 import { isStorable, storableText } from '../values/text.ts'
-import { guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
+import { decimalCommasOf, guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
 import { CsvFault, type CsvPosition, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
 import type { ImportProblem, Layout } from './imports.sql.ts'
 
 /** Rows per transaction. */
 const rowsMax = 5_000
-/** Rows examined to find the address column if no header names it. */
+/** Rows examined to find the address column if no header names it, and columns with decimal commas. */
 export const sampleRowsMax = 100
 const keptCellsCharsMax = 4_000
 
@@ -82,15 +82,15 @@ function readFrom(bytes: Buffer, { isLast, position, layout: known, mapping, pro
   if (!first) throw new CsvFault('The file is empty.')
   const { columns, hasHeader, note } = mapping
     ? { columns: mapColumns(first.cells, mapping), hasHeader: mapping.has_header ?? true, note: null }
-    : guessColumns(
-        first.cells,
-        rest.slice(0, sampleRowsMax).map(({ cells }) => cells),
-      )
+    : guessColumns(first.cells, cellsOf(rest))
   const header = hasHeader ? first.cells.map((name) => storableText(name, 100)) : undefined
-  const layout: Layout = { delimiter, columns, note, ...(header && { header }) }
   const rows = hasHeader ? rest : slice.rows
+  const decimalCommas = decimalCommasOf(columns, cellsOf(rows))
+  const layout: Layout = { delimiter, columns: { ...columns, decimalCommas }, note, ...(header && { header }) }
   return { ...readRows(rows, layout, mapping, problemsMax), layout, position: slice.position, fault: slice.fault }
 }
+
+const cellsOf = (rows: CsvRow[]): string[][] => rows.slice(0, sampleRowsMax).map(({ cells }) => cells)
 
 function readRows(rows: CsvRow[], { columns }: Layout, mapping: Mapping | null, problemsMax: number) {
   const reader = new MemberReader()

@@ -23,7 +23,7 @@ import {
   Subscription,
 } from './imports.shapes.ts'
 import { selectImports } from './imports.sql.ts'
-import { acceptImport, cancelImport, getImport, readMapping, type UploadCounts } from './imports.ts'
+import { acceptImport, cancelImport, checkedHoursMax, getImport, readMapping, startChecked, type UploadCounts } from './imports.ts'
 import { inspectImportTask } from './inspect.task.ts'
 import { undoDaysMax, undoImport } from './undo.ts'
 
@@ -53,7 +53,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
         operationId: 'getImport',
         summary: 'Get an import',
         description:
-          'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.',
+          'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `checked`, `done`, `failed` or `cancelled`.',
         params: IdParams,
         response: answers(Named('ImportDetails', { ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
       },
@@ -61,6 +61,21 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
         const [organizationId, id] = targetOf(request, 'imp')
         const { problems, ...record } = await read(organizationId, (tx) => getImport(tx, organizationId, id))
         return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
+      },
+    })
+
+    api.post('/imports/:id/start', {
+      schema: {
+        operationId: 'startImport',
+        summary: 'Start an import that was checked',
+        description: `Imports the file of a dry run (\`dry_run\` of \`importContacts\`), which is kept for ${checkedHoursMax} hours. The numbers start again at zero.`,
+        errors: { conflict: 'The import is not `checked`: it is in progress, or was started or cancelled before.' },
+        params: IdParams,
+        response: accepts(ImportOut),
+      },
+      handler: async (request, reply) => {
+        const record = await startChecked(db, ...targetOf(request, 'imp'))
+        return reply.status(202).send(accepted(importOut(record), 'Import queued'))
       },
     })
 
@@ -143,7 +158,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
         operationId: 'importContacts',
         summary: 'Import contacts from a CSV file',
         description:
-          'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed. An organization can have ten imports in progress. Larger lists: split the file.',
+          'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed. An address may have a name, as in `"Max Muster" <max@example.com>`: without a column for names, it becomes the name. Columns of numbers with a decimal comma are recognized by their first rows, and `1.234,5` is stored as `1234.5`. An organization can have ten imports in progress. Larger lists: split the file.',
         errors: {
           conflict: 'Ten imports are in progress.',
           not_found: 'The group does not exist.',
@@ -161,6 +176,12 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
               'The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given.',
           }),
           filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
+          dry_run: Type.Optional(
+            Type.Boolean({
+              description:
+                'Reads the whole file and imports nothing: `status` becomes `checked`, with the number of rows that would create or update a contact or be rejected, and the first rejected ones. An address that occurs in parts of a large file that are far apart counts as created in each. Then start or cancel it. Default: false.',
+            }),
+          ),
           mapping: Type.Optional(
             Type.String({
               maxLength: jsonParameterMax,
@@ -173,7 +194,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
         response: accepts(ImportOut),
       },
       handler: async (request, reply) => {
-        const { group_id: groupText, subscription = 'subscribed', filename, mapping } = request.query
+        const { group_id: groupText, subscription = 'subscribed', filename, mapping, dry_run: dryRun } = request.query
         if (!request.body) throw wrongMediaType()
         const groupId = groupText ? parseIdParam('grp', groupText) : null
         const record = await acceptImport(db, uploading, {
@@ -183,6 +204,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
           subscription,
           fileName: filename?.trim() || 'import.csv',
           mapping: mapping ? readMapping(mapping) : null,
+          dryRun: dryRun ?? false,
           declaredBytes: Number(request.headers['content-length']) || undefined,
           content: request.body,
         })

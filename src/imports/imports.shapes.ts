@@ -25,7 +25,10 @@ export const ImportOut = Named('Import', {
   filename: Type.String(),
   group_id: Nullable(Type.String()),
   subscription: Subscription,
-  status: oneOf('queued', 'running', 'done', 'failed', 'cancelled'),
+  status: oneOf('queued', 'running', 'checked', 'done', 'failed', 'cancelled'),
+  dry_run: Type.Boolean({
+    description: 'Whether nothing was imported: the numbers and the rejected rows are those that an import would have.',
+  }),
   bytes_total: Type.Integer(),
   bytes_done: Type.Integer(),
   rows_done: Type.Integer(),
@@ -62,6 +65,9 @@ export const InspectionOut = Named('ImportInspection', {
     Type.Object({
       position: Type.Integer(),
       name: Nullable(Type.String({ description: 'Null if the column has no header.' })),
+      decimal_comma: Type.Boolean({
+        description: 'Whether it has numbers with a decimal comma: imported as an attribute, `12,5` becomes `12.5`.',
+      }),
     }),
   ),
   rows: Type.Array(Type.Array(Type.String()), { description: 'The first rows of data, as examples.' }),
@@ -87,6 +93,7 @@ export function inspectionOut({ columns, header, ...rest }: Inspection): Static<
     columns: Array.from({ length: columns.width }, (_, index) => ({
       position: index + 1,
       name: header[index] || null,
+      decimal_comma: rest.decimalCommas[index] ?? false,
     })),
     rows: rest.rows,
     mapping: {

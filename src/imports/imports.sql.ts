@@ -7,7 +7,7 @@ import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
 
-type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+type ImportStatus = 'uploading' | 'queued' | 'running' | 'checked' | 'done' | 'failed' | 'cancelled'
 
 /** Everything needed to resume after a crash, committed with the rows it covers. */
 export type Progress = {
@@ -35,6 +35,8 @@ export type Import = {
   fileName: string
   mapping: Mapping | null
   status: ImportStatus
+  /** Whether it only counts what it would do. Its status is `checked` when it has. */
+  dryRun: boolean
   reason: string | null
   bytesTotal: number
   progress: Progress
@@ -67,14 +69,17 @@ export type Undo = {
 
 export const insertImport = (
   db: Writer,
-  record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping' | 'createdBy'>,
+  record: Pick<
+    Import,
+    'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping' | 'dryRun' | 'createdBy'
+  >,
 ) =>
   db`
-    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress, created_by,
-      is_undoable)
+    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, dry_run, status, progress,
+      created_by, is_undoable)
     values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.subscription}, ${record.fileName},
-      ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)}, ${record.createdBy},
-      true)`
+      ${record.mapping && JSON.stringify(record.mapping)}, ${record.dryRun}, 'uploading', ${JSON.stringify(noProgress)},
+      ${record.createdBy}, true)`
 
 export const insertChunk = (
   db: Writer,
@@ -98,17 +103,17 @@ export async function deleteImport(tx: Tx, organizationId: OrganizationId, id: I
   await tx`delete from imports where organization_id = ${organizationId} and id = ${id}`
 }
 
-/** Deletes uploads whose process died, and old reports. */
+/** Deletes uploads whose process died, dry runs that were not started, and old reports. */
 export async function pruneImports(
   tx: Tx,
   organizationId: OrganizationId,
-  uploadHoursMax: number,
-  reportDaysMax: number,
+  { uploadHoursMax, checkedHoursMax, reportDaysMax }: Record<'uploadHoursMax' | 'checkedHoursMax' | 'reportDaysMax', number>,
 ): Promise<void> {
   const pruned = await tx<{ id: ImportId }>`
     delete from imports
     where organization_id = ${organizationId} and (
       status = 'uploading' and created_at < now() - ${uploadHoursMax} * interval '1 hour'
+      or status = 'checked' and created_at < now() - ${checkedHoursMax} * interval '1 hour'
       or finished_at < now() - ${reportDaysMax} * interval '1 day')
     returning id`
   if (pruned.length === 0) return
@@ -172,6 +177,33 @@ export const startUndo = (tx: Tx, organizationId: OrganizationId, id: ImportId, 
     where organization_id = ${organizationId} and id = ${id} and undo is null
     returning id`)
 
+/** Keeps the file of a dry run, so that the import can be started. */
+export function markChecked(tx: Tx, organizationId: OrganizationId, id: ImportId): void {
+  tx.send`update imports set status = 'checked' where organization_id = ${organizationId} and id = ${id}`
+}
+
+/** Makes a checked dry run an import that begins at the start of its file. Returns false if it is not checked. */
+export async function restartChecked(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<boolean> {
+  const rows = await tx`
+    update imports set status = 'queued', dry_run = false, starts = 0, progress = ${JSON.stringify(noProgress)}
+    where organization_id = ${organizationId} and id = ${id} and status = 'checked'
+    returning id`
+  if (rows.length === 0) return false
+  tx.send`delete from import_problems where organization_id = ${organizationId} and import_id = ${id}`
+  return true
+}
+
+/** Returns how many of these addresses have a contact. */
+export const countKnown = (db: Reader, organizationId: OrganizationId, emailKeys: readonly string[]) =>
+  onlyValue(db<{ count: number }>`
+    select count(*) from unnest(${emailKeys}::text[]) as key (email_key)
+    -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
+    cross join lateral (
+      select from contacts
+      where contacts.organization_id = ${organizationId} and contacts.email_key = key.email_key
+      offset 0
+    ) as known`)
+
 /** Finishes the import and deletes its file. Returns false, and changes nothing, if it had finished before. */
 export async function finishImport(
   tx: Tx,
@@ -182,7 +214,7 @@ export async function finishImport(
 ): Promise<boolean> {
   const rows = await tx`
     update imports set status = ${status}, reason = ${reason}, finished_at = now()
-    where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
+    where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running', 'checked')
     returning id`
   if (rows.length === 0) return false
   tx.send`delete from import_chunks where organization_id = ${organizationId} and import_id = ${id}`

@@ -36,7 +36,13 @@ async function importFile(app: TestApp, file: string | Uint8Array, query: Record
   })
 }
 
-type ContactOut = { email: string; status: string; attributes: Record<string, string> }
+type ContactOut = {
+  email: string
+  first_name: string | null
+  last_name: string | null
+  status: string
+  attributes: Record<string, string>
+}
 
 async function contactsOf(app: TestApp) {
   const { data } = (await app.manage('GET', '/organization/contacts?limit=100')).body
@@ -106,6 +112,102 @@ test('a file is imported into a group with detected columns, and the report list
   expect((await app.manage('GET', '/organization/imports')).body.data).toMatchObject([{ id: done.id, created: 2 }])
   expect(await app.db`select from import_chunks`).toHaveLength(0)
   expect(await app.db`select from lanes`).toHaveLength(0)
+})
+
+test('a dry run counts what an import would do, changes nothing, and is started or cancelled', async () => {
+  const app = await newOrganization()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
+  await app.manage('POST', '/organization/contacts', { email: 'known@example.com', first_name: 'Known' })
+  // More than one slice.
+  const people = Array.from({ length: 9_000 }, (_, index) => `person${index}@example.com,Person ${index}`)
+  const file = ['Email,First name', 'KNOWN@example.com,New', 'nobody,X', 'person0@example.com,Y', ...people].join('\n')
+  const check = async () => {
+    const { body } = await upload(app, file, { dry_run: 'true', group_id: group.id })
+    return until('the check to end', async () => {
+      const record = await read(app, body.data.id)
+      return record.status === 'checked' && record
+    })
+  }
+  const counts = { rows_done: 9_003, created: 9_000, updated: 2, rejected: 1 }
+  const problem = [{ line: 3, email: 'nobody', problem: 'is not a valid email address', cells: ['nobody', 'X'] }]
+  const checked = await check()
+  expect(checked).toMatchObject({ ...counts, dry_run: true, errors: problem, finished_at: null, undo_until: null })
+  expect([...(await contactsOf(app))].map(([email]) => email)).toEqual(['known@example.com'])
+
+  const path = `/organization/imports/${checked.id}`
+  expect((await app.manage('POST', `${path}/start`)).body.data).toMatchObject({ dry_run: false, created: 0 })
+  const done = await until('the import to end', async () => {
+    const record = await read(app, checked.id)
+    return record.status === 'done' && record
+  })
+  expect(done).toMatchObject({ ...counts, dry_run: false, errors: problem })
+  expect(done.undo_until).not.toBeNull()
+  expect((await app.manage('POST', `${path}/start`)).status).toBe(409)
+
+  const dropped = await check()
+  expect(dropped).toMatchObject({ created: 0, updated: 9_002 })
+  expect((await app.manage('POST', `/organization/imports/${dropped.id}/cancel`)).body.data).toMatchObject({
+    status: 'cancelled',
+    dry_run: true,
+    undo_until: null,
+  })
+  expect((await app.manage('POST', `/organization/imports/${dropped.id}/start`)).status).toBe(409)
+  expect(await app.db`select from import_chunks where organization_id = ${parseId('org', app.organizationId)!}`).toEqual([])
+})
+
+test('a file that cannot be read fails its dry run, and dry runs that are not started are deleted after a day', async () => {
+  const app = await newOrganization()
+  const ended = async (file: string) => {
+    const { body } = await upload(app, file, { dry_run: 'true' })
+    return until('the check to end', async () => {
+      const record = await read(app, body.data.id)
+      return ['checked', 'failed'].includes(record.status) && record
+    })
+  }
+  expect(await ended('Email\na@example.com\n"b@example.com\n')).toMatchObject({
+    status: 'failed',
+    dry_run: true,
+    problem: expect.stringMatching(/line 3 does not end/),
+  })
+  expect([...(await contactsOf(app))]).toEqual([])
+  const { id } = await ended('Email\na@example.com\n')
+  await app.db.statement`update imports set created_at = now() - interval '25 hours' where status = 'checked'`
+  await upload(app, 'Email\nb@example.com\n')
+  expect((await app.manage('GET', `/organization/imports/${id}`)).status).toBe(404)
+})
+
+test('addresses with names and numbers with decimal commas are imported', async () => {
+  const app = await newOrganization()
+  const rows = [
+    'Kunde;Umsatz;Artikelnummer;Preis',
+    '"Max Muster" <Max@example.com>;1.234,50;1,234;12,5',
+    '"""Muster, Eva"" <eva@example.com>";-3;1,235;12.5',
+    'Madonna <madonna@example.com>;0,5;;7',
+    '"info@example.com" <info@example.com>;n/a;;',
+    'plain@example.com;12;1,236;8',
+  ]
+  const mapping = { email: 1, attributes: { umsatz: 2, nummer: 3, preis: 4 } }
+  const record = await importFile(app, rows.slice(0, 5).join('\n'), { mapping: JSON.stringify(mapping) })
+  expect(record).toMatchObject({ created: 4, rejected: 0 })
+  const contacts = await contactsOf(app)
+  expect(contacts.get('Max@example.com')).toMatchObject({
+    first_name: 'Max',
+    last_name: 'Muster',
+    // One cell of the column is not a number, so nothing is known about its commas.
+    attributes: { umsatz: '1.234,50', nummer: '1,234', preis: '12,5' },
+  })
+  expect(contacts.get('eva@example.com')).toMatchObject({ first_name: 'Eva', last_name: 'Muster' })
+  expect(contacts.get('madonna@example.com')).toMatchObject({ first_name: 'Madonna', last_name: null })
+  expect(contacts.get('info@example.com')).toMatchObject({ first_name: null, last_name: null })
+
+  await importFile(app, [...rows.slice(0, 4), rows[5]].join('\n'), { mapping: JSON.stringify(mapping) })
+  const attributes = async (email: string) => (await contactsOf(app)).get(email)?.attributes
+  // 1,234 may be a number with thousands, and 12.5 has no decimal comma, so these columns stay as they are.
+  expect(await attributes('Max@example.com')).toEqual({ umsatz: '1234.50', nummer: '1,234', preis: '12,5' })
+  expect(await attributes('madonna@example.com')).toMatchObject({ umsatz: '0.5' })
+  // Without a mapping, the column is found by its cells; a column for names is preferred to the name in the address.
+  await importFile(app, 'Kunde;Vorname\n"Max" <max@example.com>;Maximilian\n')
+  expect((await contactsOf(app)).get('Max@example.com')).toMatchObject({ first_name: 'Maximilian', last_name: 'Muster' })
 })
 
 test('the status column unsubscribes and suppresses contacts, and an import never resubscribes', async () => {

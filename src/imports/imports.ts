@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { attributeKeysMax } from '../contacts/fields.ts'
 import { checkGroup } from '../contacts/groups.ts'
 import { inTransaction } from '../contacts/transaction.ts'
-import type { Db, Reader } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
 import { conflict, existing, invalid, Refusal } from '../values/errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
@@ -19,14 +19,16 @@ import {
   insertImport,
   pruneImports,
   queueImport,
+  restartChecked,
   selectProblems,
 } from './imports.sql.ts'
 
 const fileBytesMax = 512 * 1024 * 1024
 const chunkBytes = 256 * 1024
 const unfinishedMax = 10
-const uploadHoursMax = 1
-const reportDaysMax = 90
+/** A dry run can be started for `checkedHoursMax`. */
+export const checkedHoursMax = 24
+const kept = { uploadHoursMax: 1, checkedHoursMax, reportDaysMax: 90 }
 const columnNameMax = 1_000
 
 export type Upload = {
@@ -37,6 +39,8 @@ export type Upload = {
   subscription: Import['subscription']
   fileName: string
   mapping: Mapping | null
+  /** Only counts what an import would do. */
+  dryRun: boolean
   /** The Content-Length of the request; undefined if the client did not send it. */
   declaredBytes: number | undefined
   content: Readable
@@ -68,30 +72,43 @@ export async function acceptImport(db: Db, uploading: UploadCounts, upload: Uplo
 
 /** `othersMax`: how many other imports may be in progress. */
 async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<Import> {
-  const { organizationId, createdBy, groupId, subscription, fileName, mapping } = upload
+  const { organizationId, createdBy, groupId, subscription, fileName, mapping, dryRun } = upload
   if ((upload.declaredBytes ?? 0) > fileBytesMax) throw tooLarge()
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
   if (groupId && subscription !== 'subscribed')
     throw invalid({ path: 'subscription', problem: 'must be "subscribed" when group_id is given' })
   if (groupId) await checkGroup(db, organizationId, groupId)
-  await db.begin((tx) => pruneImports(tx, organizationId, uploadHoursMax, reportDaysMax))
+  await db.begin((tx) => pruneImports(tx, organizationId, kept))
   if ((await countUnfinished(db, organizationId)) > othersMax)
-    throw conflict(`At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished.`)
+    throw conflict(`At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished, or start or cancel those that were only checked.`)
 
   const id = newId('imp')
-  await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping, createdBy })
+  await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping, dryRun, createdBy })
   try {
     const bytesTotal = await storeFile(db, organizationId, id, upload.content)
     return await db.begin(async (tx) => {
       await queueImport(tx, organizationId, id, bytesTotal)
-      await enqueue(tx, [{ organizationId, kind: importKind, lane: id, id }])
-      // Before the commit, after which it may be running.
-      return (await findImport(tx, organizationId, id))!
+      return enqueueImport(tx, organizationId, id)
     })
   } catch (error) {
     await db.begin((tx) => deleteImport(tx, organizationId, id))
     throw error
   }
+}
+
+async function enqueueImport(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<Import> {
+  await enqueue(tx, [{ organizationId, kind: importKind, lane: id, id }])
+  // Before the commit, after which it may be running.
+  return (await findImport(tx, organizationId, id))!
+}
+
+/** Imports the file of a dry run. Throws `Refusal` if it has not ended, or was started or cancelled before. */
+export async function startChecked(db: Db, organizationId: OrganizationId, id: ImportId): Promise<Import> {
+  return inTransaction(db, async (tx) => {
+    const { status } = await existing('import', findImport(tx, organizationId, id))
+    if (!(await restartChecked(tx, organizationId, id))) throw conflict(`This import is ${status}, and not checked.`)
+    return enqueueImport(tx, organizationId, id)
+  })
 }
 
 async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, content: Readable): Promise<number> {

@@ -1,5 +1,6 @@
 import { defineTask } from '../tasks/task.ts'
 import { Refusal } from '../values/errors.ts'
+import { hasDecimalCommas } from './cells.ts'
 import { type Suggestion, suggestColumns } from './columns.ts'
 import { CsvFault, type Delimiter, inspect, readSlice, sliceBytes } from './csv.ts'
 import { sampleRowsMax } from './import.task.ts'
@@ -16,6 +17,8 @@ export type InspectInput = {
 
 export type Inspection = Suggestion & {
   delimiter: Delimiter
+  /** Of each column, whether it has numbers with a decimal comma. */
+  decimalCommas: boolean[]
   /** Empty without a header. */
   header: string[]
   rows: string[][]
@@ -53,9 +56,13 @@ function readStart(bytes: Buffer, given: boolean | undefined): Inspection {
   const suggestion = suggestColumns(first.cells, cells, given)
   const { width } = suggestion.columns
   const shown = suggestion.hasHeader ? cells : [first.cells, ...cells]
+  const decimalCommas = Array.from({ length: width }, (_, index) =>
+    hasDecimalCommas(shown.slice(0, sampleRowsMax).map((row) => row[index] ?? '')),
+  )
   return {
     ...suggestion,
     delimiter,
+    decimalCommas,
     header: suggestion.hasHeader ? first.cells.map(shorten) : [],
     rows: shown.slice(0, shownRowsMax).map((row) => row.slice(0, width).map(shorten)),
     problem: slice.fault,

@@ -13,8 +13,8 @@ export const undoDaysMax = 7
 const deletedAtOnceMax = 5_000
 
 /** Until when an import can be undone; null if it cannot be undone. */
-export function undoableUntil({ isUndoable, undo, finishedAt }: Import): Date | null {
-  if (!isUndoable || undo || !finishedAt) return null
+export function undoableUntil({ isUndoable, undo, finishedAt, dryRun }: Import): Date | null {
+  if (!isUndoable || dryRun || undo || !finishedAt) return null
   const until = new Date(finishedAt.getTime() + undoDaysMax * dayMs)
   return until > new Date() ? until : null
 }

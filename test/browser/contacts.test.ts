@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
+import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { hold, openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
@@ -29,6 +30,12 @@ test('a CSV file is imported with chosen columns, progress and a report of rejec
   await page.getByLabel('Attribute name for “Plan”').fill('tier')
   await page.getByRole('combobox', { name: 'Add to group' }).click()
   await page.getByRole('option', { name: 'Customers' }).click()
+  await page.getByRole('button', { name: 'Check file' }).click()
+  await page.getByText('2,001 rows checked').waitFor()
+  const facts = page.getByRole('definition')
+  expect((await facts.allInnerTexts()).slice(0, 3)).toEqual(['2,000', '0', '1'])
+  expect(await page.getByRole('link', { name: 'View contacts' }).count()).toBe(0)
+  expect(await barriers(page)).toEqual([])
   await page.getByRole('button', { name: 'Start import' }).click()
 
   await page.getByRole('progressbar', { name: 'Import' }).waitFor()

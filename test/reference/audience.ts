@@ -95,6 +95,18 @@ async function recordBulkActions(recorder: Recorder): Promise<void> {
   })
 }
 
+async function recordCheckedImport(recorder: Recorder, text: string): Promise<void> {
+  const accepted = await recorder.app.call('POST', '/api/v1/organization/contacts/import?dry_run=true', {
+    headers: { authorization: `Bearer ${recorder.app.session}`, 'content-type': 'text/csv' },
+    raw: text,
+  })
+  const { id } = accepted.body.data
+  const statusOf = async () => (await recorder.app.manage('GET', `/organization/imports/${id}`)).body.data.status
+  await until('the check to end', async () => (await statusOf()) === 'checked')
+  await recorder.record('startImport', { params: { id } })
+  await until('the import to finish', async () => (await statusOf()) === 'done')
+}
+
 async function recordImports(recorder: Recorder): Promise<void> {
   const text = 'Email,First name,Plan\nmarie@example.com,Marie,pro\nnot an address,Max,free\n'
   const headers = { 'Content-Type': 'text/csv' }
@@ -106,6 +118,7 @@ async function recordImports(recorder: Recorder): Promise<void> {
     return body.data.status === 'done'
   })
   await recorder.record('getImport', { params: { id } })
+  await recordCheckedImport(recorder, text)
   await recorder.record('listImports')
   await recordCancelledImport(recorder)
   await recorder.record('undoImport', { params: { id } })

@@ -83,6 +83,7 @@ export const isFinished = (record: Pick<ContactImport, 'status'> | undefined) =>
 const isSettled = (record: Pick<ContactImport, 'status' | 'undo'> | undefined) =>
   isFinished(record) && (!record?.undo || record.undo.status === 'done')
 export const undoImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/undo', at(id)))
+export const startChecked = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/start', at(id)))
 export const cancelImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/cancel', at(id)))
 
 const inspectedBytesMax = 256 * 1024
@@ -98,9 +99,14 @@ export const inspectFile = (file: File, hasHeader?: boolean) =>
     }),
   )
 
-export type ImportOptions = { group_id: string | null; subscription: ContactImport['subscription'] }
+export type ImportOptions = {
+  group_id: string | null
+  subscription: ContactImport['subscription']
+  /** Only counts what the import would do. */
+  dry_run: boolean
+}
 
-export const startImport = (file: File, mapping: Mapping, options: ImportOptions) =>
+export const uploadImport = (file: File, mapping: Mapping, options: ImportOptions) =>
   dataOf(
     api.POST('/api/v1/organization/contacts/import', {
       params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...omitEmpty(options) } },

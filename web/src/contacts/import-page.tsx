@@ -1,7 +1,8 @@
 import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
 import type { ContactImportDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { ConfirmButton } from '../ui/confirm.tsx'
@@ -14,7 +15,8 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { cancelImport, groupsQuery, importQuery, isFinished, undoImport } from './contacts.api.ts'
+import { toast } from '../ui/toast.tsx'
+import { cancelImport, groupsQuery, importQuery, isFinished, startChecked, undoImport } from './contacts.api.ts'
 import { ImportStatusBadge } from './imports-page.tsx'
 
 export function ImportPage() {
@@ -28,18 +30,21 @@ export function ImportPage() {
       actions={
         contactImport.data && (
           <>
+            {contactImport.data.status === 'checked' && <StartButton id={id} />}
             {isFinished(contactImport.data) && hasContacts(contactImport.data) && (
               <Button component={Link} variant="default" to={`${paths.contacts}?import=${id}`}>
                 View contacts
               </Button>
             )}
-            {!isFinished(contactImport.data) && (
+            {(!isFinished(contactImport.data) || contactImport.data.status === 'checked') && (
               <ConfirmButton
                 confirm={{
                   title: 'Cancel import',
                   action: 'Cancel import',
-                  dismiss: 'Keep importing',
-                  children: 'The rest of the file is skipped. Contacts imported so far are kept.',
+                  dismiss: contactImport.data.dry_run ? 'Keep it' : 'Keep importing',
+                  children: contactImport.data.dry_run
+                    ? 'The file is deleted. Nothing was imported.'
+                    : 'The rest of the file is skipped. Contacts imported so far are kept.',
                   run: async () => {
                     await cancelImport(id)
                     await contactImport.refetch()
@@ -76,8 +81,9 @@ export function ImportPage() {
 
 function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
   const over = isFinished(contactImport)
+  const { dry_run } = contactImport
   const percent =
-    contactImport.status === 'done'
+    contactImport.status === 'done' || contactImport.status === 'checked'
       ? 100
       : contactImport.bytes_total > 0
         ? Math.floor((contactImport.bytes_done / contactImport.bytes_total) * 100)
@@ -86,6 +92,10 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
     <Stack gap="md">
       {contactImport.undo ? (
         <UndoNotice undo={contactImport.undo} />
+      ) : contactImport.status === 'checked' ? (
+        <Notice tone="info" role="status" title={`${pluralize(contactImport.rows_done, 'row', 'rows')} checked`}>
+          Nothing has been imported yet. Start the import within a day, or correct the file and check it again.
+        </Notice>
       ) : (
         <Paper withBorder p="md">
           <Text mb="xs" aria-live="polite">
@@ -97,7 +107,11 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
         </Paper>
       )}
       {contactImport.problem && (
-        <Notice tone="bad" role="alert" title="The import failed">
+        <Notice
+          tone="bad"
+          role="alert"
+          title={contactImport.dry_run ? 'The import would stop here. Nothing was imported' : 'The import failed'}
+        >
           {contactImport.problem}
         </Notice>
       )}
@@ -108,9 +122,9 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
       )}
       <Facts
         facts={[
-          ['Created', count(contactImport.created)],
-          ['Updated', count(contactImport.updated)],
-          ['Rejected', count(contactImport.rejected)],
+          [dry_run ? 'Would be created' : 'Created', count(contactImport.created)],
+          [dry_run ? 'Would be updated' : 'Updated', count(contactImport.updated)],
+          [dry_run ? 'Would be rejected' : 'Rejected', count(contactImport.rejected)],
           ['Group', <ImportedGroup key="group" id={contactImport.group_id} />],
           ['New contacts', contactImport.subscription === 'subscribed' ? 'Subscribed' : 'Not subscribed'],
           ['Started', <Time key="start" at={contactImport.created_at} />],
@@ -119,6 +133,20 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
       />
       {contactImport.errors.length > 0 && <RejectedRows contactImport={contactImport} />}
     </Stack>
+  )
+}
+
+function StartButton({ id }: { id: string }) {
+  const queries = useQueryClient()
+  const start = useMutation({
+    mutationFn: () => startChecked(id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: importQuery(id).queryKey }),
+    onError: (error) => toast(messageOf(error), 'bad'),
+  })
+  return (
+    <Button loading={start.isPending} onClick={() => start.mutate()}>
+      Start import
+    </Button>
   )
 }
 
@@ -158,20 +186,25 @@ function ImportedGroup({ id }: { id: string | null }) {
   )
 }
 
-/** An undone import has only the contacts that were kept. */
-const hasContacts = ({ created, updated, undo }: ContactImportDetail) => (undo ? undo.kept > 0 : created + updated > 0)
+/** An undone import has only the contacts that were kept, and a dry run none. */
+const hasContacts = ({ created, updated, undo, dry_run }: ContactImportDetail) =>
+  !dry_run && (undo ? undo.kept > 0 : created + updated > 0)
 
-function stateOf({ status, rows_done: rows }: ContactImportDetail, percent: number): string {
+function stateOf({ status, rows_done: rows, dry_run }: ContactImportDetail, percent: number): string {
   const processed = pluralize(rows, 'row', 'rows')
   switch (status) {
+    case 'checked':
     case 'done':
       return `${processed} processed.`
     case 'failed':
-      return 'The import stopped.'
+      return dry_run ? 'The check stopped.' : 'The import stopped.'
     case 'cancelled':
-      return `The import was cancelled after ${processed}. Contacts imported so far are kept.`
+      return dry_run
+        ? 'Cancelled. Nothing was imported.'
+        : `The import was cancelled after ${processed}. Contacts imported so far are kept.`
     case 'queued':
     case 'running':
+      if (dry_run) return `${processed} checked, ${percent}%.`
       return `${processed} processed, ${percent}%. You can leave this page; the import continues.`
   }
 }
@@ -192,7 +225,9 @@ function RejectedRows({ contactImport }: { contactImport: ContactImportDetail })
       description={
         contactImport.rejected > errors.length
           ? `The first ${count(errors.length)} of ${count(contactImport.rejected)}.`
-          : 'Fix these rows and import them again. Existing contacts are updated, not duplicated.'
+          : contactImport.dry_run
+            ? 'Fix these rows and check the file again, or import the others.'
+            : 'Fix these rows and import them again. Existing contacts are updated, not duplicated.'
       }
       actions={
         <Button variant="default" size="xs" onClick={() => downloadReport(contactImport, errors)}>

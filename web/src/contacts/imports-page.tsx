@@ -16,6 +16,7 @@ import { ContactsFrame } from './contacts-frame.tsx'
 const badges: Record<ContactImport['status'], { tone: Tone; label: string }> = {
   queued: { tone: 'info', label: 'Queued' },
   running: { tone: 'info', label: 'Running' },
+  checked: { tone: 'info', label: 'Checked' },
   done: { tone: 'good', label: 'Done' },
   failed: { tone: 'bad', label: 'Failed' },
   cancelled: { tone: 'neutral', label: 'Cancelled' },
@@ -35,9 +36,9 @@ const columns: Column<ContactImport>[] = [
     cell: (one) => <RowLink to={paths.contactImport(one.id)}>{one.filename ?? 'CSV file'}</RowLink>,
   },
   { header: 'Status', cell: (one) => <ImportStatusBadge of={one} /> },
-  { header: 'Created', align: 'right', cell: (one) => count(one.created) },
-  { header: 'Updated', align: 'right', cell: (one) => count(one.updated) },
-  { header: 'Rejected', align: 'right', cell: (one) => count(one.rejected) },
+  { header: 'Created', align: 'right', cell: (one) => (one.dry_run ? '–' : count(one.created)) },
+  { header: 'Updated', align: 'right', cell: (one) => (one.dry_run ? '–' : count(one.updated)) },
+  { header: 'Rejected', align: 'right', cell: (one) => (one.dry_run ? '–' : count(one.rejected)) },
   { header: 'Started', align: 'right', cell: (one) => <Time at={one.created_at} /> },
 ]
 

@@ -11,7 +11,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { createGroup, groupsQuery, inspectFile, startImport, useRefreshContacts } from './contacts.api.ts'
+import { createGroup, groupsQuery, inspectFile, uploadImport, useRefreshContacts } from './contacts.api.ts'
 import { DropArea } from './drop-area.tsx'
 import { type EncodedFile, toUtf8 } from './file-encoding.ts'
 import { type ChosenGroup, findByName, GroupChoice } from './group-choice.tsx'
@@ -67,13 +67,14 @@ function MapColumns({ chosen, setChosen }: MapProps) {
   const { inspection } = chosen
   const mapping = toMapping(chosen.choices, inspection.has_header)
   const start = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (dryRun: boolean) => {
       if (typeof mapping === 'string') throw new Error(mapping)
       const groupId = await idOf(group, async () => (await groups.refetch({ throwOnError: true })).data ?? [])
       if (groupId) setGroup({ id: groupId })
-      return startImport(chosen.file, mapping, {
+      return uploadImport(chosen.file, mapping, {
         group_id: groupId,
         subscription: groupId ? 'subscribed' : subscription,
+        dry_run: dryRun,
       })
     },
     onSuccess: (started) => navigate(paths.contactImport(started.id)),
@@ -132,7 +133,10 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         onChange={setGroup}
       />
       {!group && <SubscriptionChoice label="New contacts will be" value={subscription} onChange={setSubscription} />}
-      <Text>Only import people who opted in. Contacts who unsubscribed here stay unsubscribed.</Text>
+      <Text>
+        Only import people who opted in. Contacts who unsubscribed here stay unsubscribed. A check reads the whole file and
+        shows what an import would do.
+      </Text>
       {inspection.problem && (
         <Notice tone="warn" title="The import would stop before the end of this file">
           {inspection.problem} Fix that row and choose the file again.
@@ -140,7 +144,19 @@ function MapColumns({ chosen, setChosen }: MapProps) {
       )}
       {problem && <ErrorLine>{messageOf(problem)}</ErrorLine>}
       <Group gap="xs">
-        <Button loading={start.isPending} disabled={typeof mapping === 'string'} onClick={() => start.mutate()}>
+        <Button
+          loading={start.isPending && start.variables}
+          disabled={typeof mapping === 'string' || start.isPending}
+          onClick={() => start.mutate(true)}
+        >
+          Check file
+        </Button>
+        <Button
+          variant="default"
+          loading={start.isPending && !start.variables}
+          disabled={typeof mapping === 'string' || start.isPending}
+          onClick={() => start.mutate(false)}
+        >
           Start import
         </Button>
         <Button variant="default" onClick={() => setChosen(undefined)}>
@@ -172,10 +188,18 @@ const columns = (chosen: ChosenFile, change: (index: number, part: Partial<Colum
     header: 'Sample',
     cell: ({ index }) => {
       const examples = examplesOf(chosen, index)
+      const isDecimal = chosen.inspection.columns[index]?.decimal_comma && chosen.choices[index]?.target === 'attribute'
       return (
-        <Text size="xs" c="dimmed" truncate maw={420} title={examples}>
-          {examples || '–'}
-        </Text>
+        <>
+          <Text size="xs" c="dimmed" truncate maw={420} title={examples}>
+            {examples || '–'}
+          </Text>
+          {isDecimal && (
+            <Text size="xs" c="dimmed">
+              Numbers with a decimal comma: 12,5 is imported as 12.5.
+            </Text>
+          )}
+        </>
       )
     },
   },
