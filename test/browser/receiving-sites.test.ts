@@ -6,13 +6,13 @@ import { registerOwner, startSharedService } from './support/service.ts'
 const browser = await sharedBrowser()
 const service = await startSharedService()
 
-test('the limits of a receiving site are changed and reset, and those of a domain are added', async () => {
+test('the limits of a mailbox provider are changed and reset, and those of a domain are added', async () => {
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   await page.goto('sending/mail-servers')
-  await page.getByRole('link', { name: 'how much email each provider gets' }).click()
-  const table = page.getByRole('table', { name: 'Receiving sites' })
+  await page.getByRole('link', { name: 'limits per mailbox provider' }).click()
+  const table = page.getByRole('table', { name: 'Limits per mailbox provider' })
   const google = table.getByRole('row').filter({ hasText: 'gmail.com' })
   await google.getByText('Default').waitFor()
   const dialog = page.getByRole('dialog')
@@ -24,7 +24,7 @@ test('the limits of a receiving site are changed and reset, and those of a domai
   await google.getByText('20,000').waitFor()
   await google.getByText('Changed').waitFor()
 
-  await page.getByRole('button', { name: 'Add domain' }).click()
+  await page.getByRole('button', { name: 'Add limit' }).click()
   await dialog.getByLabel('Domain', { exact: true }).fill('nonsense')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByText('must be a listed site or a domain', { exact: false }).waitFor()

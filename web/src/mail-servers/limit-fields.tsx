@@ -67,7 +67,7 @@ export function LimitFields({ form }: { form: FormFields }) {
             />
           </SimpleGrid>
           <Checkbox
-            label="Apply the limits of receiving sites"
+            label="Apply the limits per mailbox provider"
             description="For a mail server that delivers to the receivers itself, such as Postfix"
             {...form.field('shape_by_receiver', { type: 'checkbox' })}
           />

@@ -107,7 +107,7 @@ function factsOf(server: MailServer): [string, React.ReactNode][] {
         perSecond !== null && `${perSecond.toLocaleString('en')} per second`,
         perDay !== null && `${perDay.toLocaleString('en')} per day`,
         `${connections} ${connections === 1 ? 'connection' : 'connections'}`,
-        server.shape_by_receiver && 'those of receiving sites',
+        server.shape_by_receiver && 'limits per mailbox provider',
       ]
         .filter(Boolean)
         .join(', '),

@@ -29,7 +29,7 @@ export function ReceivingSitesPage() {
       wide
       actions={
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setEditing('new')}>
-          Add domain
+          Add limit
         </Button>
       }
     >
@@ -38,17 +38,17 @@ export function ReceivingSitesPage() {
         titleHidden
         description={
           <>
-            How much email each provider gets. Applies to mail servers that limit email for each provider. See the{' '}
+            How much email each provider gets at most, from mail servers that apply these limits. See the{' '}
             <GuideLink name="limits">guide to limits</GuideLink>.
           </>
         }
       >
         <TableList
-          label="Receiving sites"
+          label="Limits per mailbox provider"
           query={sites}
           columns={columnsOf(setEditing)}
           rowKey={({ site }) => site}
-          empty={{ title: 'No receiving sites', icon: IconMailbox }}
+          empty={{ title: 'No mailbox providers', icon: IconMailbox }}
         />
       </Section>
       {editing && <SiteDialog site={editing === 'new' ? undefined : editing} onClose={() => setEditing(undefined)} />}
@@ -58,7 +58,7 @@ export function ReceivingSitesPage() {
 
 const columnsOf = (edit: (site: ReceivingSite) => void): Column<ReceivingSite>[] => [
   {
-    header: 'Site',
+    header: 'Provider',
     phone: 'title',
     cell: (site) => (
       <>
@@ -105,7 +105,7 @@ function SiteActions({ site, edit }: { site: ReceivingSite; edit: (site: Receivi
   const reset = async () => {
     await resetReceivingSite(site.site)
     await invalidate(keys.receivingSites)
-    toast('Site reset.')
+    toast('Limits reset.')
   }
   return (
     <ActionMenu
@@ -117,7 +117,7 @@ function SiteActions({ site, edit }: { site: ReceivingSite; edit: (site: Receivi
           icon: IconRestore,
           confirm: {
             title: `Reset ${site.name}`,
-            children: 'The default limits apply again, and the site is no longer slowed down.',
+            children: 'The default limits apply again, and email is no longer slowed down.',
             action: 'Reset',
             run: reset,
           },

@@ -30,7 +30,7 @@ export function SiteDialog({ site, onClose }: { site: ReceivingSite | undefined;
     },
   })
   return (
-    <Dialog opened onClose={onClose} title={site ? `Limits of ${site.name}` : 'Add domain'}>
+    <Dialog opened onClose={onClose} title={site ? `Limits of ${site.name}` : 'Add limit'}>
       <DialogForm form={form} action="Save" onCancel={onClose}>
         {!site && (
           <TextInput
