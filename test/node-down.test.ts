@@ -152,6 +152,8 @@ test('the requests of other nodes are logged', async () => {
     errorFields: null,
     query: null,
     body: null,
+    response: null,
+    notSent: null,
   }
   requests.add({ ...row, organizationId: organizationOf(app), requestId: 'req_down' })
   requests.add(row)

@@ -79,12 +79,17 @@ test('a send is recorded with its message and why it is not sent; erasing the co
   expect(await requestOf(app, partly)).toMatchObject({ status: 200, not_sent: 'manual', message_ids: messageIds })
   // The response of Resend names only the email.
   const headers = { authorization: `Bearer ${app.apiKey}` }
-  const ofResend = await app.call('POST', '/emails', { headers, body: { ...email, to: 'eve@example.com' } })
+  const ofResend = await callUrl('POST', `${app.url}/emails`, { headers, body: { ...email, to: 'eve@example.com' } })
   const { message_ids: found } = await requestOf(app, ofResend)
   const [newest] = (await app.manage('GET', '/organization/messages?limit=1')).body.data
   expect(found).toEqual([newest.id])
   const listed = (await app.manage('GET', '/organization/api-requests')).body.data
-  expect(listed.map(({ not_sent: reason }: { not_sent: string | null }) => reason)).toEqual([null, 'manual', 'manual', null])
+  expect(listed.map(({ not_sent: reason }: { not_sent: string | null }) => reason)).toEqual([
+    null,
+    'manual',
+    'manual',
+    null,
+  ])
 
   await app.manage('DELETE', `/organization/contacts/${sent.body.data.contact_id}`)
   expect(await requestOf(app, sent)).toMatchObject({ status: 200, response: null })
@@ -111,7 +116,8 @@ test('requests of a valid key to unknown paths are recorded with the hint of the
     error_message: 'PUT is not allowed for this path. Use POST.',
     body: null,
   })
-  const ofResend = await app.call('POST', '/audiences', { headers: { authorization: `Bearer ${app.apiKey}` }, body: {} })
+  const headers = { authorization: `Bearer ${app.apiKey}` }
+  const ofResend = await callUrl('POST', `${app.url}/audiences`, { headers, body: {} })
   expect(await requestOf(app, ofResend)).toMatchObject({
     status: 404,
     path: '/audiences',
@@ -131,7 +137,14 @@ test('successful reads are listed without their body and response, and the path 
   const app = await newApp()
   const ok = await app.publicApi('GET', '/token/check')
   const request = await requestOf(app, ok)
-  expect(request).toMatchObject({ status: 200, error_type: null, error_message: null, body: null, response: null, query: null })
+  expect(request).toMatchObject({
+    status: 200,
+    error_type: null,
+    error_message: null,
+    body: null,
+    response: null,
+    query: null,
+  })
   const wrong = await app.publicApi('GET', '/token/check?token=secret-value&page=2')
   expect(await requestOf(app, wrong)).toMatchObject({
     status: 422,

@@ -27,7 +27,10 @@ export function recordedResponse(text: string | null): RecordedResponse {
   }
   const reasons = new Set<string>()
   collectReasons(value, reasons, 0)
-  return { response: redact(value, storedLengthMax), notSent: reasons.size === 0 ? null : [...reasons].sort().join(', ') }
+  return {
+    response: redact(value, storedLengthMax),
+    notSent: reasons.size === 0 ? null : [...reasons].sort().join(', '),
+  }
 }
 
 /** The ids of one kind in a stored response, each once. */

@@ -28,7 +28,12 @@ const fields = {
       description: 'Shown in the footer of emails. The law of most countries requires it.',
     }),
   ),
-  website_url: Nullable(Type.String({ maxLength: urlLengthMax, description: 'Where the logo leads to. `https://` is added if it is missing.' })),
+  website_url: Nullable(
+    Type.String({
+      maxLength: urlLengthMax,
+      description: 'Where the logo leads to. `https://` is added if it is missing.',
+    }),
+  ),
 }
 const BrandOut = Named('Brand', {
   ...fields,

@@ -82,7 +82,10 @@ function checkDomainName(text: string): string {
   if (getDomain(name, { allowPrivateDomains: true }) === null)
     throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
   if (isPublicMailbox(name))
-    throw invalid({ path: 'name', problem: `must be a domain of your own. The records of ${name} are those of its provider.` })
+    throw invalid({
+      path: 'name',
+      problem: `must be a domain of your own. The records of ${name} are those of its provider.`,
+    })
   return name
 }
 

@@ -23,7 +23,15 @@ import {
   Subscription,
 } from './imports.shapes.ts'
 import { selectImports } from './imports.sql.ts'
-import { acceptImport, cancelImport, checkedHoursMax, getImport, readMapping, startChecked, type UploadCounts } from './imports.ts'
+import {
+  acceptImport,
+  cancelImport,
+  checkedHoursMax,
+  getImport,
+  readMapping,
+  startChecked,
+  type UploadCounts,
+} from './imports.ts'
 import { inspectImportTask } from './inspect.task.ts'
 import { undoDaysMax, undoImport } from './undo.ts'
 

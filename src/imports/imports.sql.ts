@@ -107,7 +107,11 @@ export async function deleteImport(tx: Tx, organizationId: OrganizationId, id: I
 export async function pruneImports(
   tx: Tx,
   organizationId: OrganizationId,
-  { uploadHoursMax, checkedHoursMax, reportDaysMax }: Record<'uploadHoursMax' | 'checkedHoursMax' | 'reportDaysMax', number>,
+  {
+    uploadHoursMax,
+    checkedHoursMax,
+    reportDaysMax,
+  }: Record<'uploadHoursMax' | 'checkedHoursMax' | 'reportDaysMax', number>,
 ): Promise<void> {
   const pruned = await tx<{ id: ImportId }>`
     delete from imports

@@ -80,7 +80,9 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   if (groupId) await checkGroup(db, organizationId, groupId)
   await db.begin((tx) => pruneImports(tx, organizationId, kept))
   if ((await countUnfinished(db, organizationId)) > othersMax)
-    throw conflict(`At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished, or start or cancel those that were only checked.`)
+    throw conflict(
+      `At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished, or start or cancel those that were only checked.`,
+    )
 
   const id = newId('imp')
   await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping, dryRun, createdBy })

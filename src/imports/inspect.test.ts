@@ -24,6 +24,7 @@ test('inspecting a file returns its delimiter, columns, rows and a detected mapp
       columns: ['Vorname', 'E-mail 1 - Value', 'Plan', 'Plan', null, 'Status'].map((name, index) => ({
         position: index + 1,
         name,
+        decimal_comma: false,
       })),
       rows: [
         ['Ada', 'ada@example.com', 'pro;x', 'y', 'z', 'active'],

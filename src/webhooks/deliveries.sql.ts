@@ -24,7 +24,9 @@ export type Delivery = {
   contactEmail: string | null
 }
 
-const columns = (organizationId: OrganizationId) => sql`deliveries.id, webhook_id, event_id, event_name, is_test, status,
+const columns = (
+  organizationId: OrganizationId,
+) => sql`deliveries.id, webhook_id, event_id, event_name, is_test, status,
   attempt_count, next_attempt_at, reason, created_at, delivered_at,
   (select contact_email from events where events.organization_id = ${organizationId} and events.id = event_id)
     as contact_email`

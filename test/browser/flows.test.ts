@@ -30,7 +30,7 @@ test.each(sizes)(
     await page.getByRole('heading', { name: 'Order confirmation' }).waitFor()
     await page.getByText('Draft', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Publish' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Publish changes' })
+    const dialog = page.getByRole('dialog', { name: 'Publish flow' })
     await dialog.getByText('Fix the template before publishing').waitFor()
     expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')

@@ -31,7 +31,8 @@ const fonts: { value: Font; label: string }[] = [
 const isColor = (text: string) => /^#[0-9a-f]{6}$/i.test(text)
 const colorOr = (fallback: string, given: string) => (isColor(given) ? given : fallback)
 /** An empty field stands for the default. */
-const problemOfColor = (given: string) => (given === '' || isColor(given) ? undefined : 'Enter a color such as #1f5fa3.')
+const problemOfColor = (given: string) =>
+  given === '' || isColor(given) ? undefined : 'Enter a color such as #1f5fa3.'
 
 /** What is typed stays until the form is sent: an emptied field would otherwise get its last color again. */
 const colorInput = { format: 'hex', withEyeDropper: false, fixOnBlur: false } as const

@@ -67,8 +67,8 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
 /** What the numbers of the whole page count. */
 const Meaning = () => (
   <Explanation label="What is counted">
-    Opens and clicks are those of people: automated ones, by scanners and privacy proxies, count nowhere on this page. Not
-    opened means neither opened nor clicked. Sent, and recipients without an email, are % of all recipients.
+    Opens and clicks are those of people: automated ones, by scanners and privacy proxies, count nowhere on this page.
+    Not opened means neither opened nor clicked. Sent, and recipients without an email, are % of all recipients.
   </Explanation>
 )
 

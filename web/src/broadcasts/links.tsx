@@ -30,10 +30,7 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
     { header: 'Total clicks', align: 'right', cell: ({ clicks }) => count(clicks) },
   ]
   return (
-    <Section
-      title="Links"
-      description={isComplete ? undefined : clicksDeleted}
-    >
+    <Section title="Links" description={isComplete ? undefined : clicksDeleted}>
       <TableList
         label="Links"
         query={links}

@@ -9,7 +9,7 @@ import { flowQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
-import { count, pluralize } from '../ui/numbers.ts'
+import { count } from '../ui/numbers.ts'
 import { toast } from '../ui/toast.tsx'
 import { shownNumber } from './audience-count.tsx'
 import { audienceCountQuery, sendAgain } from './broadcasts.api.ts'
@@ -57,7 +57,8 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
               {counted.data.complete ? '' : 'More than '}
               {count(shownNumber(counted.data))}
             </strong>{' '}
-            of {count(broadcast.counts.sent)} {shownNumber(counted.data) === 1 ? 'has' : 'have'} not opened. They get it again.
+            of {count(broadcast.counts.sent)} {shownNumber(counted.data) === 1 ? 'has' : 'have'} not opened. They get it
+            again.
           </>
         ) : counted.error ? (
           // An excluded group or segment was deleted since; the draft has no such.

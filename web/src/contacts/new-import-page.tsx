@@ -134,8 +134,8 @@ function MapColumns({ chosen, setChosen }: MapProps) {
       />
       {!group && <SubscriptionChoice label="New contacts will be" value={subscription} onChange={setSubscription} />}
       <Text>
-        Only import people who opted in. Contacts who unsubscribed here stay unsubscribed. A check reads the whole file and
-        shows what an import would do.
+        Only import people who opted in. Contacts who unsubscribed here stay unsubscribed. A check reads the whole file
+        and shows what an import would do.
       </Text>
       {inspection.problem && (
         <Notice tone="warn" title="The import would stop before the end of this file">

@@ -107,9 +107,7 @@ function PlanDialog({ domain, state, onClose }: DialogProps) {
   return (
     <Dialog opened onClose={onClose} title="Warm-up plan">
       <DialogForm form={form} action="Save" onCancel={onClose}>
-        <Text size="sm">
-          Days on which the domain sends nothing don’t count. The rest waits until the next day.
-        </Text>
+        <Text size="sm">Days on which the domain sends nothing don’t count. The rest waits until the next day.</Text>
         <Textarea
           label="Emails on the first, second, third… day"
           description="Separated by commas. No limit after the last day."

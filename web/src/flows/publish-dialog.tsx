@@ -27,7 +27,12 @@ type Props = {
 /** Shows what changes for recipients, and publishes exactly that: if somebody changes it first, publishing is refused. */
 export function PublishDialog({ opened, stored, ...props }: Props) {
   return (
-    <Dialog opened={opened && stored !== null} onClose={props.onClose} title="Publish changes" size="xl">
+    <Dialog
+      opened={opened && stored !== null}
+      onClose={props.onClose}
+      title={props.flow.version === 0 ? 'Publish flow' : 'Publish changes'}
+      size="xl"
+    >
       {stored && <Publish stored={stored} {...props} />}
     </Dialog>
   )

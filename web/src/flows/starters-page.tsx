@@ -113,12 +113,7 @@ function StarterCard({ starter: { id, title, description, flow, sample }, isNext
       }
     >
       {data?.html ? (
-        <EmailFrame
-          html={data.html}
-          title={`Preview of ${title}`}
-          layoutWidth={layoutWidth}
-          height="240px"
-        />
+        <EmailFrame html={data.html} title={`Preview of ${title}`} layoutWidth={layoutWidth} height="240px" />
       ) : isPending ? (
         <Skeleton height={240} radius={0} />
       ) : (
