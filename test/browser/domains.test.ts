@@ -77,7 +77,7 @@ test('a domain is added, its records are published and found, its link host is r
   await page.getByText('1 of 3 on which it sends').waitFor()
   await page.getByText('0 of 20').waitFor()
   const chart = page.getByRole('list', { name: 'Emails on each day' }).getByRole('listitem')
-  expect(await chart.allInnerTexts()).toEqual([/Day 1: 20/, /Day 2: 40/, /Day 3: 80/].map(expect.stringMatching))
+  expect(await chart.allTextContents()).toEqual(['20Day 1: 20', '40Day 2: 40', '80Day 3: 80'])
   await page.getByText(/^Ends on \w+ \d+, \d+ if the domain sends every day\./).waitFor()
   await page.getByRole('button', { name: 'End warm-up' }).click()
   await dialog.getByRole('button', { name: 'End warm-up' }).click()

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { BroadcastDetail } from '../api/types.ts'
+import type { AudienceCount, BroadcastDetail } from '../api/types.ts'
 import { flowQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -12,7 +12,7 @@ import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { count } from '../ui/numbers.ts'
 import { toast } from '../ui/toast.tsx'
 import { shownNumber } from './audience-count.tsx'
-import { audienceCountQuery, sendAgain } from './broadcasts.api.ts'
+import { audienceCountQuery, sendAgain, sentOf } from './broadcasts.api.ts'
 
 export function SendAgainButton({ broadcast }: { broadcast: BroadcastDetail }) {
   const [opened, setOpened] = useState(false)
@@ -38,6 +38,7 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
   const navigate = useNavigate()
   const invalidate = useInvalidate()
   const counted = useQuery({ ...audienceCountQuery(audienceOf(broadcast)), retry: false })
+  const notOpened = broadcast.results.not_opened
   const form = useRequestForm({
     initialValues: { subject: '' },
     validate: ({ subject }) => ({ subject: subject.trim() ? undefined : 'Subject is required.' }),
@@ -54,11 +55,10 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
         {counted.data ? (
           <>
             <strong>
-              {counted.data.complete ? '' : 'More than '}
-              {count(shownNumber(counted.data))}
+              {count(notOpened)} of {count(sentOf(broadcast))}
             </strong>{' '}
-            of {count(broadcast.counts.sent)} {shownNumber(counted.data) === 1 ? 'has' : 'have'} not opened. They get it
-            again.
+            {notOpened === 1 ? 'has' : 'have'} not opened.{' '}
+            {whoGetsIt(shownNumber(counted.data), counted.data, notOpened)}
           </>
         ) : counted.error ? (
           // An excluded group or segment was deleted since; the draft has no such.
@@ -82,6 +82,13 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
       />
     </DialogForm>
   )
+}
+
+/** Some of those who have not opened may be unsubscribed, suppressed or excluded by now. */
+function whoGetsIt(people: number, { complete }: AudienceCount, notOpened: number): string {
+  if (!complete) return `More than ${count(people)} of them get it again.`
+  if (people === notOpened) return 'They get it again.'
+  return people === 1 ? '1 of them gets it again.' : `${count(people)} of them get it again.`
 }
 
 /** Says that the flow was changed since. */
