@@ -6,7 +6,7 @@ import { suggestedChoices, toMapping } from '../../web/src/contacts/import-mappi
 const inspection = (names: (string | null)[], mapping: Partial<FileInspection['mapping']>): FileInspection => ({
   delimiter: ',',
   has_header: true,
-  columns: names.map((name, index) => ({ position: index + 1, name })),
+  columns: names.map((name, index) => ({ position: index + 1, name, decimal_comma: false })),
   rows: [],
   mapping: { email: null, first_name: null, last_name: null, status: null, attributes: {}, ...mapping },
   note: null,
