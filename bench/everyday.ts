@@ -208,7 +208,7 @@ const tokens = createTokens({ current: appSecret })
 
 function pixelOf({ organizationId, id: flowId }: OrganizationFlow): { path: string; messageId: string } {
   const messageId = newId('msg')
-  const path = `/t/o/${tokens.sign('open', { organizationId, flowId, messageId, contactId: newId('con') })}`
+  const path = `/t/o/${tokens.sign('email', { organizationId, flowId, messageId, contactId: newId('con') })}`
   return { path, messageId: toText('msg', messageId) }
 }
 

@@ -42,8 +42,8 @@ function signed({ organizationId, id: flowId }: OrganizationFlow): Buffer[] {
   const ids = { organizationId, flowId, messageId: newId('msg'), contactId: newId('con') }
   const url = 'https://shop.example/orders/1042?utm_source=mail'
   return [
-    httpRequest('GET', `/t/o/${tokens.sign('open', ids)}`, reader),
-    httpRequest('GET', `/t/c/${tokens.sign('click', { ...ids, url })}`, reader),
+    httpRequest('GET', `/t/o/${tokens.sign('email', ids)}`, reader),
+    httpRequest('GET', `/t/c/${tokens.sign('email', ids)}/${tokens.signDestination(ids, { url })}`, reader),
   ]
 }
 

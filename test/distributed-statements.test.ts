@@ -14,7 +14,7 @@ const isBatch = (text: string) => /\bunnest\s*\(/.test(text) && !/^\s*insert\b/.
 
 async function sendAndOpen(app: TestApp, email: string): Promise<void> {
   const ids = await sendTo(app, email)
-  const opened = await callUrl('GET', `${app.url}/t/o/${tokens.sign('open', ids)}`, {
+  const opened = await callUrl('GET', `${app.url}/t/o/${tokens.sign('email', ids)}`, {
     headers: { 'user-agent': person },
   })
   expect(opened.status).toBe(200)

@@ -22,7 +22,7 @@ const tokens = createTokens({ current: appSecret })
 async function write(service: Service, organizationId: OrganizationId, isStopped: () => boolean): Promise<void> {
   while (!isStopped()) {
     const ids = { organizationId, messageId: newId('msg'), contactId: newId('con'), flowId: newId('flw') }
-    const response = await fetch(`${service.url}/t/o/${tokens.sign('open', ids)}`).catch(() => undefined)
+    const response = await fetch(`${service.url}/t/o/${tokens.sign('email', ids)}`).catch(() => undefined)
     await response?.arrayBuffer().catch(() => undefined)
     if (response?.status !== 200) await sleep(20)
   }

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { newId } from '../src/values/ids.ts'
 import { query } from './support/embedded-child.ts'
 import { type OwnDatabase, startOwnDatabase, useSite } from './support/own-database.ts'
-import { appSecret, person, tokens } from './support/readers.ts'
+import { appSecret, clickPath, person, tokens } from './support/readers.ts'
 import { announcedSeed, type Seeded } from './support/seeded.ts'
 import { freePort } from './support/service.ts'
 import { longTestMsMax } from './support/time-limits.ts'
@@ -64,8 +64,8 @@ function startReading(port: number, answered: string[], random: Seeded) {
     while (reading) {
       const ids = { organizationId, messageId: newId('msg'), contactId: newId('con'), flowId: newId('flw') }
       const [path, expected] = random.chance(0.5)
-        ? [`/t/o/${tokens.sign('open', ids)}`, 200]
-        : [`/t/c/${tokens.sign('click', { ...ids, url: 'https://shop.example/' })}`, 302]
+        ? [`/t/o/${tokens.sign('email', ids)}`, 200]
+        : [clickPath(ids, 'https://shop.example/'), 302]
       const status = await hit(port, path as string)
       if (status === expected) answered.push(ids.messageId)
       else await sleep(5)

@@ -10,7 +10,7 @@ import {
 import { fill } from './support/broadcasts.ts'
 import { addMailServer } from './support/mail-servers.ts'
 import { startNameServer } from './support/name-server.ts'
-import { startWithReader, tokens } from './support/readers.ts'
+import { clickPath, startWithReader, tokens } from './support/readers.ts'
 import { startRelay } from './support/relay.ts'
 import { freePort } from './support/service.ts'
 import type { TestApp } from './support/test-app.ts'
@@ -68,9 +68,9 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   await app.manage('PATCH', '/organization', { keep_addresses: true })
 
   const reader = await app.newReader()
-  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`)
-  await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: 'https://shop.example/' })}`)
-  await app.get(`/u/${tokens.sign('unsubscribe', reader.ids)}`, {}, 'POST')
+  await app.get(`/t/o/${tokens.sign('email', reader.ids)}`)
+  await app.get(clickPath(reader.ids, 'https://shop.example/'))
+  await app.get(`/u/${tokens.sign('unsubscribe_link', reader.ids)}`, {}, 'POST')
   const report = async (event: object) => {
     const { ids } = await app.newReader()
     const authorization = `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`

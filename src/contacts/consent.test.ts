@@ -43,10 +43,10 @@ test('every subscription and unsubscription is kept with its time, source and ad
   }
   // On a busy machine, the lookup of the setting can take too long, and then no address is stored.
   await until('an address to be stored', async () => {
-    await callUrl('GET', `${app.url}/t/o/${tokens.sign('open', ids)}`)
+    await callUrl('GET', `${app.url}/t/o/${tokens.sign('email', ids)}`)
     return (await app.db`select from events where data ? 'ip'`).length > 0
   })
-  const link = tokens.sign('unsubscribe', ids)
+  const link = tokens.sign('unsubscribe_link', ids)
   const asForm = { raw: '', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
   const statusIs = (status: string) =>
     until(status, async () => (await app.manage('GET', `${contacts}/${ada}`)).body.data.status === status)

@@ -119,8 +119,9 @@ test('the size is that of the HTML as it is sent, with tracked links and the pix
   const utmQuery = 'utm_source=news'
   const html = `<body>${'<a href="https://a.dev/ü?a=1&amp;b=2">ü</a>'.repeat(30)}<a href="https://a.dev">b</a></body>`
   const sent = trackLinks(html, {
-    trackedUrl: (url, query) => `${baseUrl}/t/c/${tokens.sign('click', { url, query, ...ids })}`,
-    pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
+    trackedUrl: (url, query) =>
+      `${baseUrl}/t/c/${tokens.sign('email', ids)}/${tokens.signDestination(ids, { url, query })}`,
+    pixelUrl: `${baseUrl}/t/o/${tokens.sign('email', ids)}`,
     unsubscribeUrl: undefined,
     utmQuery,
     baseUrl,

@@ -1,4 +1,4 @@
-import { clickTokenLengthOf, openTokenLength } from '../secrets/tokens.ts'
+import { destinationTokenLengthOf, emailTokenLength } from '../secrets/tokens.ts'
 import { decodeEntities } from './html-entities.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 import { problemOfImage, problemOfLink } from './link-problems.ts'
@@ -170,11 +170,13 @@ function checkWeight(htmlBytes: number): Finding[] {
   ]
 }
 
+const emailToken = 'x'.repeat(emailTokenLength)
+
 /** The HTML with tracked links and the pixel, or rather with texts of the same length. */
 function asSent({ html, baseUrl, unsubscribeUrl, utmQuery }: CheckedEmail): string {
   return trackLinks(html, {
-    trackedUrl: (url, query) => `${baseUrl}/t/c/${'x'.repeat(clickTokenLengthOf(url, query))}`,
-    pixelUrl: `${baseUrl}/t/o/${'x'.repeat(openTokenLength)}`,
+    trackedUrl: (url, query) => `${baseUrl}/t/c/${emailToken}/${'x'.repeat(destinationTokenLengthOf(url, query))}`,
+    pixelUrl: `${baseUrl}/t/o/${emailToken}`,
     unsubscribeUrl,
     utmQuery,
     baseUrl,

@@ -10,7 +10,7 @@ const tags = /\{[{%].*?[%}]\}/gs
 /** A key that is known only when the template is rendered, as in `contact.attributes[context.key]`. */
 const computedKey = /\[\s*[^\s"'\d-]/
 /** Looks inside tags only: HTML contains brackets of its own, such as `<!--[if mso]>`. */
-export const hasComputedKey = (source: string) => (source.match(tags) ?? []).some((tag) => computedKey.test(tag))
+const hasComputedKey = (source: string) => (source.match(tags) ?? []).some((tag) => computedKey.test(tag))
 
 type Part = { source: string; variables: readonly Variable[]; locals: ReadonlySet<string> }
 

@@ -175,12 +175,10 @@ export class TemplateRunner {
 
   #renderOf(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull) {
     const { organizationId, id, stored, ownSubject } = version
-    // Evaluates the getter of the unsubscribe URL: only data can be passed to another process.
-    const { contact, organization, unsubscribeUrl, time, context } = values
     const input = {
       key: ownSubject === undefined ? `${organizationId} ${id}` : `${organizationId} ${id} ${ownSubject}`,
       stored,
-      values: { contact, organization, unsubscribeUrl, context, ...(time !== undefined && { time }) },
+      values,
       cpuMs: this.#cpuMs,
     }
     return { organizationId, input, whenFull }

@@ -6,7 +6,7 @@ import { errorPosition, FaultyTemplate, findProblems, type LiquidTemplate, loadL
 import { compileMjml } from './mjml.ts'
 import { preheaderLengthMax, withPreheader } from './preheader.ts'
 import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
-import { hasComputedKey, noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
+import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
 import { type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { mergeVariables, type Variable } from './variables.ts'
@@ -114,21 +114,11 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   const text = stored.text.from === 'html' ? undefined : loadLiquid('text', withBrand(stored.text.source, brand))
   const htmlToText = text ? undefined : await loadHtmlToText()
   const leavesGaps = stored.text.from === 'template' && text?.hasLogic
-  const mayReadUnsubscribeUrl = [subject, html, ...(text ? [text] : [])].some(
-    ({ source }) => source.includes('unsubscribe_url') || hasComputedKey(source),
-  )
 
   const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
-    oneLine(
-      renderPart(
-        subject,
-        scopeOf(values, mayReadUnsubscribeUrl),
-        new Budget(limits ?? subjectLimits(), values.time),
-        limits,
-      ),
-    )
+    oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits(), values.time), limits))
   const renderBody = (values: TemplateValues, limits?: RenderLimits): RenderedBody => {
-    const scope = scopeOf(values, mayReadUnsubscribeUrl)
+    const scope = scopeOf(values)
     const budget = new Budget(limits ?? bodyLimits(), values.time)
     const finishedHtml = renderPart(html, scope, budget, limits)
     const plainText = text

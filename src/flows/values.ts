@@ -71,11 +71,8 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${lette
  * Returns the variables of a template. Context keys are available at the top level (and under `context`). Unless null,
  * they take precedence over the contact's `email`, `first_name` and `last_name`, and these over its attributes, which
  * are also available at the top level (and under `contact.attributes`). Reserved names take precedence over all.
- *
- * The unsubscribe URL is signed when it is read, and most transactional emails do not use it. A getter in the scope takes as
- * long as rendering a small email, so `withUnsubscribeUrl` says whether to read it.
  */
-export function scopeOf(values: TemplateValues, withUnsubscribeUrl = true): Scope {
+export function scopeOf(values: TemplateValues): Scope {
   const { contact, organization, context } = values
   const { email, firstName, lastName, attributes } = contact
   const scope: Record<string, unknown> = {
@@ -84,7 +81,7 @@ export function scopeOf(values: TemplateValues, withUnsubscribeUrl = true): Scop
     last_name: lastName,
     contact: { email, first_name: firstName, last_name: lastName, attributes },
     organization: { name: organization.name },
-    unsubscribe_url: withUnsubscribeUrl ? values.unsubscribeUrl : null,
+    unsubscribe_url: values.unsubscribeUrl,
     context,
   }
   // Assigned one by one, since lookups on an object built with spread take ten times as long. Assigning `__proto__`

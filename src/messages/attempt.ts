@@ -192,11 +192,7 @@ async function attemptLoaded(
     })
     if (!needsTask) return outcome
     const body = await parts.runner.body(version, emailValues(row, parts.tokens, hosts), 'wait')
-    return await deliver((values) => {
-      // The task process has read the unsubscribe URL, so the email may contain it.
-      void values.unsubscribeUrl
-      return body
-    })
+    return await deliver(() => body)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays })

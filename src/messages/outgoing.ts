@@ -10,7 +10,7 @@ import type { TemplateValues } from '../flows/values.ts'
 import type { ReportProvider } from '../mail-servers/preset.ts'
 import { compose, composePieces, type Email, type EmailInPieces } from '../mime/compose.ts'
 import type { Piece } from '../mime/pieces.ts'
-import type { Tokens } from '../secrets/tokens.ts'
+import type { EmailTokens, Tokens } from '../secrets/tokens.ts'
 import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -73,38 +73,22 @@ export type EmailBody = { html: string | null; text: string | null }
 type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
 
 /** What the template of a message reads. Nothing in it changes after the message was accepted. */
-class MessageValues implements TemplateValues {
-  readonly contact: TemplateValues['contact']
-  readonly organization: TemplateValues['organization']
-  readonly time: number
-  readonly context: TemplateValues['context']
-  readonly #unsubscribeUrl: () => string
+const templateValues = (row: TemplateRow, unsubscribeUrl: string): TemplateValues => ({
+  unsubscribeUrl,
+  time: row.queuedAt.getTime(),
+  context: row.context ?? {},
+  ...recipientOf(row.email, row.recipient ?? {}),
+})
 
-  constructor(row: TemplateRow, unsubscribeUrl: () => string) {
-    const { contact, organization } = recipientOf(row.email, row.recipient ?? {})
-    this.contact = contact
-    this.organization = organization
-    this.time = row.queuedAt.getTime()
-    this.context = row.context ?? {}
-    this.#unsubscribeUrl = unsubscribeUrl
-  }
-
-  /** Signed on access. */
-  get unsubscribeUrl(): string {
-    return this.#unsubscribeUrl()
-  }
-}
-
-const ordinary = { open: 'open', click: 'click', unsubscribe: 'unsubscribe' } as const
 type EmailMaking = {
   tokens: Tokens
   from: DefaultSender
   idHeaders: IdHeaders | undefined
 }
 
-/** The links of a test email work, but record nothing. */
-const ofTests = { open: 'test_open', click: 'test_click', unsubscribe: 'test_unsubscribe' } as const
-const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
+const signed = (tokens: Tokens, { organizationId, id: messageId, contactId, flowId, isTest }: SendRow) =>
+  tokens.signEmail({ organizationId, messageId, contactId, flowId }, isTest)
+const unsubscribeUrlOf = (baseUrl: string, { unsubscribe }: EmailTokens) => `${baseUrl}/u/${unsubscribe}`
 
 /**
  * Builds the email with its tracked links. The same message, sender and hosts always yield the same bytes. Returns
@@ -116,30 +100,25 @@ export function makeEmail(
   { baseUrl, bounceDomain }: SenderHosts,
   renderBody: (values: TemplateValues) => EmailBody | undefined,
 ): OutgoingEmail | undefined {
-  const { organizationId, id: messageId, contactId, flowId } = row
+  const { organizationId, id: messageId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
-  const ids = { organizationId, messageId, contactId, flowId }
-  const purposes = purposesOf(row)
-  let signedUrl: string | undefined
-  const unsubscribeUrl = () => {
-    signedUrl ??= `${baseUrl}/u/${tokens.sign(purposes.unsubscribe, ids)}`
-    return signedUrl
-  }
-  const body = renderBody(new MessageValues(row, unsubscribeUrl))
+  const token = signed(tokens, row)
+  const unsubscribeUrl = unsubscribeUrlOf(baseUrl, token)
+  const body = renderBody(templateValues(row, unsubscribeUrl))
   if (!body) return undefined
   const rendered = withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
   let links = 0
   const trackedUrl = (url: string, query: string) => {
     links++
-    return `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, query, ...ids })}`
+    return `${baseUrl}/t/c/${token.links}/${tokens.signDestination({ organizationId, flowId }, { url, query })}`
   }
   const html =
     rendered.html === null
       ? null
       : trackLinks(loadImagesAt(rendered.html, organizationId, baseUrl), {
           trackedUrl: content?.tracking.clicks === false ? undefined : trackedUrl,
-          pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
-          unsubscribeUrl: signedUrl,
+          pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${token.links}`,
+          unsubscribeUrl,
           utmQuery: row.recipient?.utm ?? version.utmQuery,
           baseUrl,
         })
@@ -168,7 +147,7 @@ export function makeEmail(
     ...(headers && { headers }),
     ...(row.flowKind === 'marketing' && {
       unsubscribe: {
-        url: unsubscribeUrl(),
+        url: unsubscribeUrl,
         email: bounceDomain ? `${tokens.sign('unsubscribe_by_mail', addressIds)}@${bounceDomain}` : null,
       },
     }),
@@ -208,13 +187,8 @@ export const senderOfMessage = (
     : senderOf(senders, organizationId, version)
 
 /** Returns the template values of a message. */
-export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: SenderHosts): TemplateValues {
-  const { organizationId, id: messageId, contactId, flowId } = row
-  return new MessageValues(
-    row,
-    () => `${baseUrl}/u/${tokens.sign(purposesOf(row).unsubscribe, { organizationId, messageId, contactId, flowId })}`,
-  )
-}
+export const emailValues = (row: SendRow, tokens: Tokens, { baseUrl }: SenderHosts): TemplateValues =>
+  templateValues(row, unsubscribeUrlOf(baseUrl, signed(tokens, row)))
 
 /** The unsubscribe link of an email that is only shown. */
 export const shownUnsubscribeUrl = '#unsubscribe'
@@ -229,12 +203,11 @@ export async function showMail(
   row: TemplateRow,
   content?: EmailBody,
 ): Promise<EmailBody> {
-  const unsubscribeUrl = () => shownUnsubscribeUrl
-  const body = content ?? (await runner.body(version, new MessageValues(row, unsubscribeUrl), 'refuse'))
-  return withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
+  const body = content ?? (await runner.body(version, templateValues(row, shownUnsubscribeUrl), 'refuse'))
+  return withUnsubscribeLinkIfMarketing(body, row, shownUnsubscribeUrl)
 }
 
 /** Marketing emails always contain an unsubscribe link, even if the template does not. */
-function withUnsubscribeLinkIfMarketing(body: EmailBody, row: TemplateRow, unsubscribeUrl: () => string): EmailBody {
-  return row.flowKind === 'marketing' ? withUnsubscribeLine(body, unsubscribeUrl()) : body
+function withUnsubscribeLinkIfMarketing(body: EmailBody, row: TemplateRow, unsubscribeUrl: string): EmailBody {
+  return row.flowKind === 'marketing' ? withUnsubscribeLine(body, unsubscribeUrl) : body
 }

@@ -90,7 +90,7 @@ test('any template, values and addresses yield a well-formed email or a rejectio
           return
         }
         const { template } = compilation
-        const unsubscribeUrl = `${base}/u/${tokens.sign('unsubscribe', ids)}`
+        const unsubscribeUrl = `${base}/u/${tokens.sign('unsubscribe_link', ids)}`
         const values: TemplateValues = {
           contact: { email, firstName: null, lastName: 'L', attributes: given },
           organization: { name: 'Engines' },
@@ -102,8 +102,8 @@ test('any template, values and addresses yield a well-formed email or a rejectio
         try {
           const rendered = withUnsubscribeLine(template.render(values), unsubscribeUrl)
           const tracked = trackLinks(rendered.html, {
-            trackedUrl: (url) => `${base}/t/c/${tokens.sign('click', { ...ids, url })}`,
-            pixelUrl: `${base}/t/o/${tokens.sign('open', ids)}`,
+            trackedUrl: (url) => `${base}/t/c/${tokens.sign('email', ids)}/${tokens.signDestination(ids, { url })}`,
+            pixelUrl: `${base}/t/o/${tokens.sign('email', ids)}`,
             unsubscribeUrl,
           })
           const { raw } = compose({

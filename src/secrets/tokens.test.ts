@@ -16,6 +16,13 @@ const tokens = createTokens({ current: 'a secret of this installation' })
 
 // Emails sent years ago contain such tokens. A change that breaks one breaks their links.
 const vectors = {
+  unsubscribe_link:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAATPbil4q6ffs5R5AmixnUmJ',
+  test_unsubscribe_link:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARVoSWHX0wOfssg5j11-c-k',
+  email: 'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAAS8fgwkoOJ0HAQGGH0rKVS6',
+  test_email:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARGavCIXQBMKeFCipCCIJut',
   open: 'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARkZjPAn_dOePX7jRzzFIZk',
   click:
     'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARodHRwczovL2V4YW1wbGUuY29tL8OpP2E9MSZiPTJnLZsKHZOshYr9CuvNxwDf',
@@ -31,6 +38,10 @@ const vectors = {
   unsubscribe_by_mail: 'u-ageqaaaaabyabaaaaaaaaaaaaeaysaaaaaahaaeaaaaaaaaaaabiw35t6sige',
 }
 const payloads = {
+  email: ids,
+  unsubscribe_link: ids,
+  test_unsubscribe_link: ids,
+  test_email: ids,
   open: ids,
   click,
   unsubscribe: ids,
@@ -46,6 +57,39 @@ test('existing tokens remain valid', () => {
   for (const purpose of purposes) {
     expect(tokens.sign(purpose, payloads[purpose] as never)).toBe(vectors[purpose])
     expect(tokens.verify(purpose, vectors[purpose])).toEqual(payloads[purpose])
+  }
+})
+
+test('an email is signed once for both of its tokens', () => {
+  const signed = { links: vectors.email, unsubscribe: vectors.unsubscribe_link }
+  expect(tokens.signEmail(ids, false)).toEqual(signed)
+  expect(tokens.signEmail(ids, true)).toEqual({ links: vectors.test_email, unsubscribe: vectors.test_unsubscribe_link })
+})
+
+test('existing destinations remain valid, and those of other flows are rejected', () => {
+  const link = { url: 'https://example.com/é?a=1&b=2', query: 'utm_source=news' }
+  const vector = 'zGh0dHBzOi8vZXhhbXBsZS5jb20vw6k_YT0xJmI9Mgp1dG1fc291cmNlPW5ld3PxtiHRq8lJWLwnrW9IrUAW'
+  expect(tokens.signDestination(ids, link)).toBe(vector)
+  const fresh = createTokens({ current: 'a new secret', previous: ['a secret of this installation'] })
+  const foreign = createTokens({ current: 'a new secret' })
+  for (const _ of ['verified', 'remembered']) {
+    expect(fresh.verifyDestination(ids, vector)).toEqual(link)
+    expect(foreign.verifyDestination(ids, vector)).toBeUndefined()
+    for (const name of ['organizationId', 'flowId'])
+      expect(
+        fresh.verifyDestination({ ...ids, [name]: '01890000-0000-7000-8000-000000000009' }, vector),
+      ).toBeUndefined()
+  }
+  expect(tokens.verify('click', vector)).toBeUndefined()
+  expect(tokens.verifyDestination(ids, tokens.sign('email', ids))).toBeUndefined()
+})
+
+test('a destination with any bit flipped is rejected', () => {
+  const bytes = Buffer.from(tokens.signDestination(ids, { url: 'https://example.com/' }), 'base64url')
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const flipped = Buffer.from(bytes)
+    flipped[bit >> 3]! ^= 1 << (bit & 7)
+    expect(tokens.verifyDestination(ids, flipped.toString('base64url'))).toBeUndefined()
   }
 })
 
@@ -101,6 +145,7 @@ test('every payload round-trips', () => {
   fc.assert(
     fc.property(anyIds, fc.string({ unit: 'grapheme', maxLength: 200 }), (some, url) => {
       expect(tokens.verify('open', tokens.sign('open', some))).toEqual(some)
+      expect(tokens.verifyDestination(some, tokens.signDestination(some, { url }))).toEqual({ url })
       expect(tokens.verify('click', tokens.sign('click', { ...some, url }))).toEqual({ ...some, url })
       const { organizationId, messageId } = some
       expect(tokens.verify('bounce', tokens.sign('bounce', some))).toEqual({ organizationId, messageId })
@@ -163,6 +208,7 @@ test('verify never throws, whatever the text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constant('x'.repeat(10_000))), (text) => {
       for (const purpose of purposes) expect(tokens.verify(purpose, text)).toBeUndefined()
+      expect(tokens.verifyDestination(ids, text)).toBeUndefined()
     }),
   )
 })
@@ -171,7 +217,11 @@ test('sign throws if the destination is too long or an id is invalid', () => {
   for (const url of ['é'.repeat(2_000), 'a'.repeat(4_000)]) {
     expect(tokens.verify('click', tokens.sign('click', { ...ids, url }))).toEqual({ ...ids, url })
     for (const longer of [`${url}a`, url + url, url.repeat(10)])
-      expect(() => tokens.sign('click', { ...ids, url: longer })).toThrow(RangeError)
+      for (const sign of [
+        () => tokens.sign('click', { ...ids, url: longer }),
+        () => tokens.signDestination(ids, { url: longer }),
+      ])
+        expect(sign).toThrow(RangeError)
   }
   expect(() => tokens.sign('open', { ...ids, flowId: 'flw_1' as FlowId })).toThrow(TypeError)
 })

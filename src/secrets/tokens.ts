@@ -1,22 +1,33 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createCache } from '../runtime/cache.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
 
 // The links in an email carry signed tokens with everything that a hit needs, so that answering it requires no database
-// query. Each purpose has its own key, so a token is valid for one purpose only.
+// query. An email is signed once: half of the signature is in its pixel and tracked links, the other half in its unsubscribe
+// link, because readers pass links on. Links also have a token with the destination, which is the same in all emails of a
+// flow. Each other purpose has its own key, so a token is valid for one purpose only.
 
 export type MailIds = { organizationId: OrganizationId; messageId: MessageId; contactId: ContactId; flowId: FlowId }
 export type AddressIds = { organizationId: OrganizationId; messageId: MessageId }
 
-type ClickedLink = { url: string; query?: string | undefined }
+/** `query`: parameters that are added to the destination, and are not part of the link as it was written. */
+export type ClickedLink = { url: string; query?: string | undefined }
+/** Those whose emails may contain a link to a destination. */
+type FlowIds = Pick<MailIds, 'organizationId' | 'flowId'>
 type LinkPayload = MailIds & Partial<ClickedLink>
 
 type PayloadOf = {
+  /** The pixel and the tracked links of an email. */
+  email: MailIds
+  unsubscribe_link: MailIds
+  /** Links of test emails, which record nothing. */
+  test_email: MailIds
+  test_unsubscribe_link: MailIds
+  // Of emails that are out already, whose links have a token each.
   open: MailIds
-  /** `query`: parameters that are added to the destination, and are not part of the link as it was written. */
   click: MailIds & ClickedLink
   unsubscribe: MailIds
-  /** Links of test emails, which record nothing. */
   test_open: MailIds
   test_click: MailIds & ClickedLink
   test_unsubscribe: MailIds
@@ -27,11 +38,19 @@ type PayloadOf = {
 }
 export type TokenPurpose = keyof PayloadOf
 
+export type EmailTokens = { links: string; unsubscribe: string }
+
 export type Tokens = {
   /** Returns the token for a link, or the complete local part of an address. */
   sign<P extends TokenPurpose>(purpose: P, payload: PayloadOf[P]): string
   /** Returns undefined if the token was not signed for this purpose with one of the secrets. */
   verify<P extends TokenPurpose>(purpose: P, token: string): PayloadOf[P] | undefined
+  /** Returns the tokens for the pixel and tracked links of an email, and for its unsubscribe link. */
+  signEmail(ids: MailIds, isTest: boolean): EmailTokens
+  /** Returns the token for the destination of a link in emails of the flow. */
+  signDestination(flow: FlowIds, link: ClickedLink): string
+  /** Returns undefined if the token was not signed for emails of the flow with one of the secrets. */
+  verifyDestination(flow: FlowIds, token: string): ClickedLink | undefined
 }
 
 /** Links with a longer destination are not tracked. */
@@ -51,19 +70,25 @@ const addressIdsBytes = 2 * idBytes
 const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
-/** The length of the token of a tracked link. */
-export const clickTokenLengthOf = (url: string, query = ''): number =>
-  Math.ceil(
-    ((keyIdBytes + linkIdsBytes + Buffer.byteLength(url) + (query === '' ? 0 : query.length + 1) + linkMacBytes) * 4) /
-      3,
-  )
-export const openTokenLength = clickTokenLengthOf('')
+const textLengthOf = (bytes: number) => Math.ceil((bytes * 4) / 3)
+/** The lengths of the tokens in links. */
+export const emailTokenLength = textLengthOf(keyIdBytes + linkIdsBytes + linkMacBytes)
+export const destinationTokenLengthOf = (url: string, query = ''): number =>
+  textLengthOf(keyIdBytes + Buffer.byteLength(destinationText({ url, query })) + linkMacBytes)
 
-type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject> }
+/** Destinations whose tokens are remembered, in each direction: those of many emails are the same. */
+const destinationsMax = 2_000
+
+/** Their MAC is the second half of that of the email. */
+const secondHalves = new Set<TokenPurpose>(['unsubscribe_link', 'test_unsubscribe_link'])
+
+type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject>; destination: KeyObject }
 
 /** Signs with the current secret and verifies with the current and the previous ones. */
 export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
   const keys = [secrets.current, ...(secrets.previous ?? [])].map(deriveKey)
+  const signed = createCache<string, string>(destinationsMax)
+  const verified = createCache<string, ClickedLink>(destinationsMax)
   const tokens = {
     sign: (purpose: TokenPurpose, payload: MailIds | AddressIds): string =>
       addressPrefixes[purpose]
@@ -71,6 +96,15 @@ export function createTokens(secrets: { current: string; previous?: readonly str
         : signLink(keys[0]!, purpose, payload as LinkPayload),
     verify: (purpose: TokenPurpose, token: string): MailIds | AddressIds | undefined =>
       addressPrefixes[purpose] ? verifyAddress(keys, purpose, token) : verifyLink(keys, purpose, token),
+    signEmail: (ids: MailIds, isTest: boolean) => signEmail(keys[0]!, isTest ? 'test_email' : 'email', ids),
+    signDestination: (flow: FlowIds, link: ClickedLink): string =>
+      remembered(signed, `${flow.organizationId} ${flow.flowId} ${destinationText(link)}`, () =>
+        signDestination(keys[0]!, flow, link),
+      )!,
+    verifyDestination: (flow: FlowIds, token: string): ClickedLink | undefined =>
+      remembered(verified, `${flow.organizationId} ${flow.flowId} ${token}`, () =>
+        verifyDestination(keys, flow, token),
+      ),
   }
   return tokens as Tokens
 }
@@ -78,10 +112,15 @@ export function createTokens(secrets: { current: string; previous?: readonly str
 function deriveKey(secret: string): Key {
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `waxwing token v1 ${info}`, bytes))
-  const keyFor = (purpose: TokenPurpose) => createSecretKey(derive(purpose, 32))
+  const keyFor = (purpose: string) => createSecretKey(derive(purpose, 32))
   return {
     id: derive('key id', keyIdBytes)[0]!,
+    destination: keyFor('destination'),
     byPurpose: {
+      email: keyFor('email'),
+      unsubscribe_link: keyFor('email'),
+      test_email: keyFor('test_email'),
+      test_unsubscribe_link: keyFor('test_email'),
       open: keyFor('open'),
       click: keyFor('click'),
       unsubscribe: keyFor('unsubscribe'),
@@ -99,51 +138,64 @@ function deriveKey(secret: string): Key {
  * cut within the room for the MAC.
  */
 const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + clickUrlBytesMax + linkMacBytes)
-/** The ids in `scratch`: the links of an email follow each other, and its ids are written once. */
-let scratchIds: MailIds | undefined
 
 /** As a binary string, and with a key object: buffers take about 1 µs longer. */
 const macOf = (key: KeyObject, signed: Buffer): string => createHmac('sha256', key).update(signed).digest('binary')
 
 /** Compares in constant time. A token contains only the start of its MAC. */
-const isMac = (mac: Buffer, key: KeyObject, signed: Buffer): boolean =>
-  timingSafeEqual(Buffer.from(macOf(key, signed).slice(0, mac.length), 'latin1'), mac)
+const isMac = (mac: Buffer, expected: string): boolean =>
+  timingSafeEqual(Buffer.from(expected.slice(0, mac.length), 'latin1'), mac)
+
+/** Encoded addresses contain no line breaks. */
+const destinationText = ({ url, query }: ClickedLink) => (query ? `${url}\n${query}` : url)
 
 function signLink(key: Key, purpose: TokenPurpose, payload: LinkPayload): string {
-  const url = payload.query ? `${payload.url}\n${payload.query}` : (payload.url ?? '')
+  const url = payload.url === undefined ? '' : destinationText(payload as ClickedLink)
   scratch[0] = key.id
-  if (!scratchIds || !areSameIds(scratchIds, payload)) writeLinkIds(payload)
+  writeLinkIds(payload)
   const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
   if (urlBytes > clickUrlBytesMax) throw new RangeError('The destination is too long for a token')
   const end = keyIdBytes + linkIdsBytes + urlBytes
-  scratch.write(macOf(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
+  return withMac(end, linkMacOf(key, purpose, scratch.subarray(0, end)))
+}
+
+const linkMacOf = (key: Key, purpose: TokenPurpose, signed: Buffer): string =>
+  macOf(key.byPurpose[purpose], signed).slice(secondHalves.has(purpose) ? linkMacBytes : 0)
+
+/** Returns the token of which the first bytes are in `scratch`. */
+function withMac(end: number, mac: string): string {
+  scratch.write(mac, end, linkMacBytes, 'latin1')
   return scratch.toString('base64url', 0, end + linkMacBytes)
 }
 
-const areSameIds = (a: MailIds, b: MailIds) =>
-  a.messageId === b.messageId &&
-  a.contactId === b.contactId &&
-  a.flowId === b.flowId &&
-  a.organizationId === b.organizationId
+function signEmail(key: Key, purpose: 'email' | 'test_email', ids: MailIds): EmailTokens {
+  scratch[0] = key.id
+  writeLinkIds(ids)
+  const end = keyIdBytes + linkIdsBytes
+  const mac = macOf(key.byPurpose[purpose], scratch.subarray(0, end))
+  return { links: withMac(end, mac), unsubscribe: withMac(end, mac.slice(linkMacBytes)) }
+}
 
 function writeLinkIds(ids: MailIds): void {
-  // Stays undefined if one of the ids is invalid.
-  scratchIds = undefined
   writeId(scratch, keyIdBytes, ids.organizationId)
   writeId(scratch, keyIdBytes + idBytes, ids.messageId)
   writeId(scratch, keyIdBytes + 2 * idBytes, ids.contactId)
   writeId(scratch, keyIdBytes + 3 * idBytes, ids.flowId)
-  scratchIds = ids
+}
+
+/** Several texts decode to the same bytes; only the canonical one is valid. */
+function decoded(token: string, bytesMin: number): Buffer | undefined {
+  if (token.length > tokenLengthMax) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  return bytes.length < bytesMin || bytes.toString('base64url') !== token ? undefined : bytes
 }
 
 function verifyLink(keys: readonly Key[], purpose: TokenPurpose, token: string): LinkPayload | undefined {
-  if (token.length > tokenLengthMax) return undefined
-  const bytes = Buffer.from(token, 'base64url')
-  // Several texts decode to the same bytes; only the canonical one is valid.
-  if (bytes.length < keyIdBytes + linkIdsBytes + linkMacBytes || bytes.toString('base64url') !== token) return undefined
+  const bytes = decoded(token, keyIdBytes + linkIdsBytes + linkMacBytes)
+  if (!bytes) return undefined
   const end = bytes.length - linkMacBytes
   const signed = bytes.subarray(0, end)
-  const isGenuine = (key: Key) => key.id === bytes[0] && isMac(bytes.subarray(end), key.byPurpose[purpose], signed)
+  const isGenuine = (key: Key) => key.id === bytes[0] && isMac(bytes.subarray(end), linkMacOf(key, purpose, signed))
   if (!keys.some(isGenuine)) return undefined
   return {
     organizationId: readUuid(bytes, keyIdBytes) as OrganizationId,
@@ -155,10 +207,46 @@ function verifyLink(keys: readonly Key[], purpose: TokenPurpose, token: string):
   }
 }
 
-/** Encoded addresses contain no line breaks. */
 function clickedLink(text: string): ClickedLink {
   const lineEnd = text.indexOf('\n')
   return lineEnd === -1 ? { url: text } : { url: text.slice(0, lineEnd), query: text.slice(lineEnd + 1) }
+}
+
+function remembered<Result>(
+  cache: { get(key: string): Result | undefined; set(key: string, result: Result): unknown },
+  key: string,
+  compute: () => Result | undefined,
+): Result | undefined {
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const result = compute()
+  if (result !== undefined) cache.set(key, result)
+  return result
+}
+
+/** The flow is signed as well, but it is not part of the token: it is in that of the email. */
+function destinationMac(key: Key, { organizationId, flowId }: FlowIds, destination: Buffer): string {
+  const ids = Buffer.alloc(2 * idBytes)
+  writeId(ids, 0, organizationId)
+  writeId(ids, idBytes, flowId)
+  return macOf(key.destination, Buffer.concat([ids, destination]))
+}
+
+function signDestination(key: Key, flow: FlowIds, link: ClickedLink): string {
+  const destination = Buffer.from(destinationText(link))
+  if (destination.length > clickUrlBytesMax) throw new RangeError('The destination is too long for a token')
+  const mac = Buffer.from(destinationMac(key, flow, destination), 'latin1').subarray(0, linkMacBytes)
+  return Buffer.concat([Buffer.of(key.id), destination, mac]).toString('base64url')
+}
+
+function verifyDestination(keys: readonly Key[], flow: FlowIds, token: string): ClickedLink | undefined {
+  const bytes = decoded(token, keyIdBytes + linkMacBytes)
+  if (!bytes) return undefined
+  const end = bytes.length - linkMacBytes
+  const destination = bytes.subarray(keyIdBytes, end)
+  const isGenuine = (key: Key) =>
+    key.id === bytes[0] && isMac(bytes.subarray(end), destinationMac(key, flow, destination))
+  return keys.some(isGenuine) ? clickedLink(destination.toString()) : undefined
 }
 
 function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): string {
@@ -179,7 +267,7 @@ function verifyAddress(keys: readonly Key[], purpose: TokenPurpose, localPart: s
   if (!bytes) return undefined
   const signed = bytes.subarray(0, addressIdsBytes)
   const mac = bytes.subarray(addressIdsBytes)
-  if (!keys.some((key) => isMac(mac, key.byPurpose[purpose], signed))) return undefined
+  if (!keys.some((key) => isMac(mac, macOf(key.byPurpose[purpose], signed)))) return undefined
   return { organizationId: readUuid(bytes, 0) as OrganizationId, messageId: readUuid(bytes, idBytes) as MessageId }
 }
 

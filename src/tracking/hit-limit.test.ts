@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createWebhook } from '../../test/support/event-world.ts'
-import { startWithReader, tokens } from '../../test/support/readers.ts'
+import { clickPath, startWithReader, tokens } from '../../test/support/readers.ts'
 import { type MessageId, newId } from '../values/ids.ts'
 import { HitLimit } from './hit-limit.ts'
 
@@ -50,8 +50,8 @@ test('hits beyond the limit get a response and are counted, but neither stored n
   await using app = await startWithReader()
   const { ids } = app
   await createWebhook(app.db, ids.organizationId)
-  const open = `/t/o/${tokens.sign('open', ids)}`
-  const click = `/t/c/${tokens.sign('click', { ...ids, url: 'https://example.com/' })}`
+  const open = `/t/o/${tokens.sign('email', ids)}`
+  const click = clickPath(ids, 'https://example.com/')
 
   const opens = await Promise.all(Array.from({ length: 200 }, () => app.call('GET', open)))
   const clicks = await Promise.all(Array.from({ length: 20 }, () => app.call('GET', click)))

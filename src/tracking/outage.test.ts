@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
-import { startWithReader, tokens } from '../../test/support/readers.ts'
+import { clickPath, startWithReader, tokens } from '../../test/support/readers.ts'
 import { callUrl } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
@@ -20,14 +20,14 @@ async function startBehindProxy(options: { log?: Logger } = {}) {
   }
   const app = await startWithReader({}, {}, { openFor, ...options })
   const proxy = way.proxy!
-  const click = `/t/c/${tokens.sign('click', { ...app.ids, url: 'https://shop.example/' })}`
+  const click = clickPath(app.ids, 'https://shop.example/')
   const spool = join(app.config.DATA_DIR, 'spool')
   const stop = app[Symbol.asyncDispose]
   return Object.assign(app, {
     proxy,
-    open: `/t/o/${tokens.sign('open', app.ids)}`,
+    open: `/t/o/${tokens.sign('email', app.ids)}`,
     click,
-    leave: `/u/${tokens.sign('unsubscribe', app.ids)}`,
+    leave: `/u/${tokens.sign('unsubscribe_link', app.ids)}`,
     spooled: () => (existsSync(spool) ? readdirSync(spool) : []),
     figure: async (name: string) =>
       Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await app.get('/metrics')).text)?.[1]),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { withQuery } from '../flows/utm.ts'
-import type { MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
+import type { ClickedLink, MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { HitEvents } from './hit.ts'
 import type { HitLimit } from './hit-limit.ts'
@@ -17,7 +17,7 @@ export type TrackingParts = {
   pages: PageSender
 }
 
-type WithToken = { Params: { token: string } }
+type WithToken = { Params: { token: string; destination?: string } }
 
 /** A transparent GIF of one pixel, 43 bytes. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
@@ -40,35 +40,47 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
 
   const verify = <Purpose extends TokenPurpose>(purpose: Purpose, request: FastifyRequest<WithToken>) =>
     verifyToken(tokens, purpose, request.params.token, request)
+  const openOf = (request: FastifyRequest<WithToken>) => verify('email', request) ?? verify('open', request)
+  const testOpenOf = (request: FastifyRequest<WithToken>) =>
+    verify('test_email', request) ?? verify('test_open', request)
+  const clickOf = (request: FastifyRequest<WithToken>, isTest: boolean) => {
+    const { destination } = request.params
+    if (destination === undefined) return validClick(verify(isTest ? 'test_click' : 'click', request))
+    const ids = verify(isTest ? 'test_email' : 'email', request)
+    const link = ids && tokens.verifyDestination(ids, destination)
+    return link && validClick({ ...ids, ...link })
+  }
 
   const options = { exposeHeadRoute: false, schema: { hide: true }, config: { onTrackingHosts: true } } as const
   return async (server) => {
     server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
-      const ids = verify('open', request)
-      if (!ids) return sendPixel(reply, verify('test_open', request) ? 200 : 404)
+      const ids = openOf(request)
+      if (!ids) return sendPixel(reply, testOpenOf(request) ? 200 : 404)
       const outcome = await record('open', ids, request)
       return sendPixel(reply, outcome === 'lost' ? 503 : 200)
     })
     server.head<WithToken>('/t/o/:token', options, async (request, reply) =>
-      sendPixel(reply, (verify('open', request) ?? verify('test_open', request)) ? 200 : 404),
+      sendPixel(reply, (openOf(request) ?? testOpenOf(request)) ? 200 : 404),
     )
-    server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
-      const click = verify('click', request)
-      const test = click ? undefined : verify('test_click', request)
-      if (test && isLocation(test.url)) return redirect(reply, withQuery(test.url, test.query), 307)
-      if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
-      const outcome = await record('click', click, request)
-      // The reader is redirected in any case, but a 302 would claim that the click was recorded.
-      return redirect(reply, withQuery(click.url, click.query), outcome === 'lost' ? 307 : 302)
-    })
-    server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
-      const click = verify('click', request) ?? verify('test_click', request)
-      return click && isLocation(click.url)
-        ? redirect(reply, withQuery(click.url, click.query))
-        : pages.send(reply, 404, unknownLinkPage)
-    })
+    // The links of emails that are out already have one token.
+    for (const path of ['/t/c/:token', '/t/c/:token/:destination']) {
+      server.get<WithToken>(path, options, async (request, reply) => {
+        const click = clickOf(request, false)
+        const test = click ? undefined : clickOf(request, true)
+        if (test) return redirect(reply, withQuery(test.url, test.query), 307)
+        if (!click) return pages.send(reply, 404, unknownLinkPage)
+        const outcome = await record('click', click, request)
+        // The reader is redirected in any case, but a 302 would claim that the click was recorded.
+        return redirect(reply, withQuery(click.url, click.query), outcome === 'lost' ? 307 : 302)
+      })
+      server.head<WithToken>(path, options, async (request, reply) => {
+        const click = clickOf(request, false) ?? clickOf(request, true)
+        return click ? redirect(reply, withQuery(click.url, click.query)) : pages.send(reply, 404, unknownLinkPage)
+      })
+    }
   }
 }
 
-/** Whether the URL is valid in a Location header and as the link of an email. */
-const isLocation = (url: string) => /^https?:\/\/[\x21-\x7e]+$/i.test(url)
+/** Returns undefined if the URL is not valid in a Location header and as the link of an email. */
+const validClick = (click: (MailIds & ClickedLink) | undefined) =>
+  click && /^https?:\/\/[\x21-\x7e]+$/i.test(click.url) ? click : undefined

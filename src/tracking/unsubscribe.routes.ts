@@ -77,7 +77,7 @@ export function unsubscribeRoutes({
     verifyToken(tokens, purpose, request.params.token, request)
 
   const sendUnknown = (request: FastifyRequest<WithToken>, reply: FastifyReply) =>
-    verify('test_unsubscribe', request)
+    (verify('test_unsubscribe_link', request) ?? verify('test_unsubscribe', request))
       ? pages.send(reply, 200, testEmailPage)
       : pages.send(reply, 404, unknownLinkPage)
 
@@ -87,7 +87,7 @@ export function unsubscribeRoutes({
 
     server.get<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params
-      const ids = verify('unsubscribe', request)
+      const ids = verify('unsubscribe_link', request) ?? verify('unsubscribe', request)
       if (!ids) return sendUnknown(request, reply)
       return show(reply, ids, (recipient) => {
         const page = recipient?.subscription === 'unsubscribed' ? unsubscribedPage : askPage
@@ -97,7 +97,7 @@ export function unsubscribeRoutes({
 
     server.post<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params
-      const ids = verify('unsubscribe', request)
+      const ids = verify('unsubscribe_link', request) ?? verify('unsubscribe', request)
       if (!ids) return sendUnknown(request, reply)
       const method = isOneClick(request) ? 'one_click' : 'page'
       const keepsAddress = !hits.isDatabaseDown && (await addresses.keepsAddresses(ids.organizationId))
@@ -110,7 +110,7 @@ export function unsubscribeRoutes({
 
     server.post<WithToken>('/u/:token/undo', options, async (request, reply) => {
       const { token } = request.params
-      const ids = verify('unsubscribe', request)
+      const ids = verify('unsubscribe_link', request) ?? verify('unsubscribe', request)
       if (!ids) return sendUnknown(request, reply)
       if (hits.isDatabaseDown) return unavailable(reply)
       try {

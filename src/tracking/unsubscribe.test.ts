@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 type Reader = Awaited<ReturnType<typeof app.newReader>>
-const linkOf = ({ ids }: Pick<Reader, 'ids'>) => `/u/${tokens.sign('unsubscribe', ids)}`
+const linkOf = ({ ids }: Pick<Reader, 'ids'>) => `/u/${tokens.sign('unsubscribe_link', ids)}`
 const post = (path: string, raw = '', type = 'application/x-www-form-urlencoded') =>
   callUrl('POST', `${app.url}${path}`, { raw, headers: { 'content-type': type } })
 

@@ -212,7 +212,7 @@ function startLoad({ url, apiKey, flowId, organizationId, accepted, opened }: Ta
         continue
       }
       const ids = { organizationId, flowId: parseId('flw', flowId) as FlowId, ...mail }
-      if ((await hit(`/t/o/${tokens.sign('open', ids)}`)) === 200) opened.add(mail.messageId)
+      if ((await hit(`/t/o/${tokens.sign('email', ids)}`)) === 200) opened.add(mail.messageId)
       else {
         await sleep(20)
         unread.push(mail)

@@ -57,7 +57,7 @@ export const hostileRequests: HostileInput[] = [
     fire: (victim, random, scale) => {
       const { organizationId } = victim.attacker
       const ids = { organizationId, messageId: newId('msg'), contactId: newId('con'), flowId: newId('flw') }
-      const token = victim.tokens.sign('open', ids)
+      const token = victim.tokens.sign('email', ids)
       const agent = random.pick(['Mozilla/5.0', '', 'x'.repeat(4_000)])
       return Promise.all(
         Array.from({ length: 200 * scale }, () =>

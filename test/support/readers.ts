@@ -11,6 +11,9 @@ export const appSecret = 'the secret of tests that sign links themselves'
 export const person = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15'
 export const tokens: Tokens = createTokens({ current: appSecret })
 
+export const clickPath = (ids: MailIds, url: string): string =>
+  `/t/c/${tokens.sign('email', ids)}/${tokens.signDestination(ids, { url })}`
+
 export type StoredEvent = {
   id: string
   eventName: EventName

@@ -161,9 +161,10 @@ function trackingCase({ victim }: FuzzContext, random: Seeded): HttpCase {
     flowId: newId('flw'),
   }
   const [folder, token] = random.pick([
-    ['t/o', victim.tokens.sign('open', ids)],
+    ['t/o', victim.tokens.sign('email', ids)],
     ['t/c', victim.tokens.sign('click', { ...ids, url: 'https://example.com/' })],
-    ['u', victim.tokens.sign('unsubscribe', ids)],
+    [`t/c/${victim.tokens.sign('email', ids)}`, victim.tokens.signDestination(ids, { url: 'https://example.com/' })],
+    ['u', victim.tokens.sign('unsubscribe_link', ids)],
   ] as const)
   const changed = random.chance(0.5) ? encodeURIComponent(wellFormed(mutate(token, random)).slice(0, 6_000)) : token
   const method = random.pick(['GET', 'HEAD', 'POST', 'PUT'])
