@@ -82,10 +82,10 @@ export function organizationRoutes({
           keep_addresses: Type.Optional(Type.Boolean()),
           default_sender: Type.Optional(
             Nullable(
-              Type.Object({
-                name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
-                email: Type.String(),
-              }),
+              Type.Object(
+                { name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))), email: Type.String() },
+                { description: 'The sender of emails whose flow has none. Null: that of the installation.' },
+              ),
             ),
           ),
         }),

@@ -1,4 +1,4 @@
-import { type DefaultSender, findDefaultSender } from '../accounts/default-sender.sql.ts'
+import { type DefaultSender, findDefaultSender } from '../accounts/default-sender.ts'
 import type { Db } from '../db/db.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { OrganizationId } from '../values/ids.ts'

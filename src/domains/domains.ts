@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { getDomain } from 'tldts'
-import { proposeDefaultSender, removeDefaultSender } from '../accounts/default-sender.sql.ts'
+import { proposeDefaultSender, removeDefaultSender } from '../accounts/default-sender.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { asciiDomain } from '../values/domain.ts'

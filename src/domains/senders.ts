@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import type { DefaultSender } from '../accounts/default-sender.sql.ts'
+import type { DefaultSender } from '../accounts/default-sender.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { createSigner, type DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerified } from '../mail/sender-policy.ts'

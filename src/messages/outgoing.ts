@@ -1,4 +1,4 @@
-import type { DefaultSender } from '../accounts/default-sender.sql.ts'
+import type { DefaultSender } from '../accounts/default-sender.ts'
 import type { SenderHosts, Senders } from '../domains/senders.ts'
 import type { Attachment, EmailContent } from '../email-contents/content.ts'
 import { recipientOf } from '../flows/recipient.ts'

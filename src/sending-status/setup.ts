@@ -1,5 +1,5 @@
 import { isOperator, type Member } from '../accounts/guards.ts'
-import { findBrand } from '../brands/brands.sql.ts'
+import { getBrand } from '../brands/brands.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { listDomains } from '../domains/domains.ts'
 import { domainOfAddress } from '../domains/only-here.ts'
@@ -45,7 +45,7 @@ export async function findSetup(parts: SetupParts, member: Member): Promise<Setu
     states: await findServerStates(db, organizationId),
     reportingServer: await findReportingServer(db, organizationId),
     domains: await listDomains(db, organizationId),
-    brand: await findBrand(db, organizationId),
+    brand: await getBrand(db, organizationId),
     realEmail: await findRealEmail(db, organizationId, { reply: inboxReply, domain: demoDomain }),
     queue: await findSendingQueue(db, organizationId, 1),
   }))

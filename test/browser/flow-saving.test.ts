@@ -197,6 +197,8 @@ test('a sender address that is not allowed is explained at its field', async () 
   await page.goto(`flows/${flow.id}/edit`)
 
   await sender.click()
+  await page.getByRole('combobox', { name: 'Sender address' }).click()
+  await page.getByRole('option', { name: 'Another address' }).click()
   await address.fill('ceo@operator.example')
   await sender.click()
   await address.waitFor({ state: 'hidden' })

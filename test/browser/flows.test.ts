@@ -185,7 +185,7 @@ test('saving a new flow keeps the recipient of the preview and the sender fields
   await page.getByRole('heading', { name: 'Welcome back', level: 1 }).waitFor()
   await page.frameLocator('iframe').getByText('Hello Grace').waitFor()
   expect(await recipient.inputValue()).toContain('grace@example.com')
-  await page.getByLabel('From address').waitFor()
+  await page.getByRole('combobox', { name: 'Sender address' }).waitFor()
 })
 
 test('the preview says what to correct and where, and the flow can still be saved', async () => {

@@ -211,7 +211,7 @@ test('someone who joins a team that completed the checklist does not see it, als
   const { page } = tab
   await completeSteps(page)
 
-  const asked = Promise.all(['checklist', 'sending'].map((name) => page.waitForResponse(`**/organization/${name}`)))
+  const asked = Promise.all(['checklist', 'sending', 'sending/setup'].map((name) => page.waitForResponse(`**/organization/${name}`)))
   await page.goto('')
   await asked
   await page.getByRole('heading', { name: 'Recent activity' }).waitFor()
@@ -235,7 +235,7 @@ test('the checklist stays until a mail server is connected', async () => {
 
   await page.goto('')
   const steps = page.getByRole('region', { name: 'Get started' })
-  await steps.getByText('7 of 8').waitFor()
+  await steps.getByText('8 of 9').waitFor()
   await step(page, 'Connect a mail server').getByRole('img', { name: 'To do' }).waitFor()
 })
 
@@ -285,6 +285,14 @@ async function completeSteps(page: Page): Promise<void> {
   await page.route('**/organization/checklist', (route) =>
     route.fulfill({ json: { code: 200, status: 'success', message: 'ok', data } }),
   )
+  await page.route('**/organization/sending/setup', async (route) => {
+    const response = await route.fetch()
+    const { data: setup, ...body } = await response.json()
+    const steps = setup.steps.map((each: { key: string }) =>
+      each.key === 'base_url' ? { ...each, state: 'done' } : each,
+    )
+    await route.fulfill({ json: { ...body, data: { ...setup, steps } } })
+  })
 }
 
 const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })

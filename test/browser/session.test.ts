@@ -114,7 +114,7 @@ test('signing in opens the page that was requested before', async () => {
   await page.getByLabel('Email').fill(account.email)
   await page.getByLabel(/^Password/).fill(account.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
   await goTo(page, 'Overview')
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 })

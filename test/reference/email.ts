@@ -171,6 +171,8 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
   await recorder.record('getInboxEmail', { params: { id }, shorten: shortenMail })
   await recorder.record('getSendingStatus')
   await recorder.record('checkSending')
+  await recorder.record('getSendingSetup')
+  await recorder.record('changeSendingSetup', { body: { base_url: 'https://mail.example.com' }, status: 409 })
   await recorder.record('sendFirstEmail', { body: { from: 'hello@example.com' } })
   const again = await recorder.record('sendMessageAgain', { params: { id } })
   await until('the email sent again', async () => {

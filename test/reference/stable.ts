@@ -22,6 +22,7 @@ const times: Record<string, string> = {
 const numbers: Record<string, number> = { duration_ms: 84, size_bytes: 1874, timestamp: 1772446500 }
 const texts: Record<string, string> = {
   'retry-after': '60',
+  'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs',
   api_key: 'wxk_8sKq2LmV5xTz7RwYb1NcDf4Gh9Jp3Qa6Ue0Wi8Zo2Xs',
   signing_secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2mFJkTqK7Xs=',

@@ -91,7 +91,7 @@ function Sender({ draft, setDraft, error, showsSender, setShowsSender }: SenderP
   return (
     <>
       <UnstyledButton onClick={() => setShowsSender(!showsSender)} aria-expanded={opened} fz="sm" fw={500}>
-        {opened ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} Sender
+        {opened ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} Sender{' '}
         <SenderName draft={draft} />
       </UnstyledButton>
       <Collapse expanded={opened}>

@@ -1,0 +1,6 @@
+export {
+  type DefaultSender,
+  findDefaultSender,
+  proposeDefaultSender,
+  removeDefaultSender,
+} from './default-sender.sql.ts'
