@@ -211,7 +211,9 @@ test('someone who joins a team that completed the checklist does not see it, als
   const { page } = tab
   await completeSteps(page)
 
-  const asked = Promise.all(['checklist', 'sending', 'sending/setup'].map((name) => page.waitForResponse(`**/organization/${name}`)))
+  const asked = Promise.all(
+    ['checklist', 'sending', 'sending/setup'].map((name) => page.waitForResponse(`**/organization/${name}`)),
+  )
   await page.goto('')
   await asked
   await page.getByRole('heading', { name: 'Recent activity' }).waitFor()

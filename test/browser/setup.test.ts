@@ -128,7 +128,7 @@ test('from a port to the first broadcast: everything is set up in the app, and l
   const sender = page.getByRole('button', { name: 'Sender Acme Shop <shop@acme.example.com>' })
   await sender.click()
   await page.getByText('Without an address of its own, the email leaves as Acme Shop', { exact: false }).waitFor()
-  const choose = async (field: string, option: string) => {
+  const choose = async (field: string, option: string | RegExp) => {
     await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
     await page.getByRole('option', { name: option }).click()
     await page.keyboard.press('Escape')
@@ -137,9 +137,9 @@ test('from a port to the first broadcast: everything is set up in the app, and l
   await page.getByLabel('From address').fill('news@elsewhere.example')
   await page.getByText('elsewhere.example is not verified', { exact: false }).waitFor()
   expect(await barriersInBothThemes(page)).toEqual([])
-  await choose('Sender address', '@acme.example.com')
+  await choose('Sender address', /^@acme\.example\.com/)
   expect(await page.getByLabel('Before the @').inputValue()).toBe('news')
-  await choose('Sender address', 'Default sender')
+  await choose('Sender address', /^Default sender/)
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByRole('heading', { name: 'Newsletter', level: 1 }).waitFor()
   const asked = page.getByRole('dialog')
