@@ -44,6 +44,7 @@ import { flowResultRoutes } from './reports/flow-results.routes.ts'
 import { overviewRoutes } from './reports/overview.routes.ts'
 import { timelineRoutes } from './reports/timeline.routes.ts'
 import { segmentRoutes } from './segments/segments.routes.ts'
+import { findPause } from './sending-status/sending-pause.ts'
 import { sendingRoutes } from './sending-status/sending-status.routes.ts'
 import { setupRoutes } from './sending-status/setup.routes.ts'
 import { suppressionListRoutes } from './suppressions/address-list.routes.ts'
@@ -125,7 +126,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
   await add(organization, flowPartRoutes({ db, runner, read }))
   await add(organization, draftRoutes({ db, senders, runner }))
   await add(organization, versionRoutes({ db, read }))
-  await add(organization, previewRoutes({ db, runner }))
+  await add(organization, previewRoutes({ db, runner, senders }))
   await add(organization, linkCheckRoutes({ linkChecker: parts.linkChecker }))
   await add(organization, flowSendRoutes({ acceptor }))
   await add(organization, testEmailRoutes(testEmails))
@@ -137,7 +138,15 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
     }),
   )
   await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
-  await add(organization, broadcastRoutes({ db, read, work: parts.work, runner, failures: parts.failures }))
+  await add(
+    organization,
+    broadcastRoutes({
+      ...{ db, read, runner, senders, findPause },
+      work: parts.work,
+      failures: parts.failures,
+      servers: parts.servers,
+    }),
+  )
   await add(organization, broadcastPreviewRoutes({ read, templates, runner }))
   await add(
     organization,
@@ -148,7 +157,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       servers: parts.servers,
     }),
   )
-  await add(organization, broadcastActionRoutes({ db, read, senders: parts.senders }))
+  await add(organization, broadcastActionRoutes({ db, read, runner, senders, templates }))
   await add(organization, inboxRoutes({ db, read }))
   await add(
     organization,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
+import { BlockersOut } from '../flows/flows.shapes.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { Strict } from '../http/unknown-fields.ts'
@@ -22,6 +23,7 @@ import type { Broadcast } from './broadcasts.sql.ts'
 import { notSent, VariantName } from './check.routes.ts'
 import { type Confirmation as ConfirmedNumbers, mayAnnounce } from './service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
+import { findStartWarnings, type WarningParts } from './start-warnings.ts'
 import { variantKeys } from './variants.ts'
 
 const changed =
@@ -48,7 +50,12 @@ const Confirmation = Nullable(
   ),
 )
 
-export function broadcastActionRoutes(parts: StartParts): FastifyPluginAsyncTypebox {
+const StartedOut = Named('StartedBroadcast', {
+  ...BroadcastOut.properties,
+  warnings: { ...BlockersOut, description: 'The blockers that the check returns, in spite of which it was started.' },
+})
+
+export function broadcastActionRoutes(parts: StartParts & WarningParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
     api.post('/broadcasts/:id/choose-variant', {
@@ -79,10 +86,11 @@ export function broadcastActionRoutes(parts: StartParts): FastifyPluginAsyncType
     ) =>
       api.post(`/broadcasts/:id/${path}`, {
         onRequest: requireBroadcaster,
-        schema: { ...documentation, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
+        schema: { ...documentation, params: IdParams, body: Confirmation, response: accepts(StartedOut) },
         handler: async (request, reply) => {
+          const warnings = await findStartWarnings(parts, keyOf(request))
           const broadcast = await act(parts, keyOf(request), confirmationOf(request))
-          return reply.status(202).send(accepted(broadcastOut(broadcast)))
+          return reply.status(202).send(accepted({ ...broadcastOut(broadcast), warnings }))
         },
       })
     confirmed(

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerMayBroadcast, organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
+import { callerMayBroadcast, isOperator, organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import { isViaMcp } from '../api-requests/record-requests.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
@@ -15,17 +15,26 @@ import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
 import { recipientRoutes } from './recipients.routes.ts'
-import { areOutdated, BroadcastInListOut, BroadcastWithResultsOut, listedOut, resultsOut } from './result-shapes.ts'
+import {
+  areOutdated,
+  BroadcastInListOut,
+  BroadcastWithResultsOut,
+  listedOut,
+  resultsOut,
+  waitOut,
+} from './result-shapes.ts'
 import { resultRoutes } from './results.routes.ts'
 import { BroadcastResults } from './results.ts'
 import { draftSendAgain } from './send-again.ts'
 import { mayAnnounce } from './service-announcements.ts'
 import { BroadcastEdit, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
+import { findWaits, type WaitingParts } from './waiting.ts'
 
-type Parts = DraftParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
+type Parts = DraftParts & WaitingParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
 
-export function broadcastRoutes({ db, read, work, runner, failures }: Parts): FastifyPluginAsyncTypebox {
+export function broadcastRoutes(parts: Parts): FastifyPluginAsyncTypebox {
+  const { db, read, work, runner, failures } = parts
   const drafts = { db, runner }
   const results = new BroadcastResults({ db, read, work, failures })
   return async (api) => {
@@ -86,7 +95,7 @@ export function broadcastRoutes({ db, read, work, runner, failures }: Parts): Fa
         operationId: 'getBroadcast',
         summary: 'Get a broadcast',
         description:
-          'Includes its progress and its results. With more than 2,000 recipients, the results are those of `results_counted_at`, and are counted again in the background. Poll it about once a second to show the progress.',
+          'Includes its progress, why it waits if it does, and its results. With more than 2,000 recipients, the results are those of `results_counted_at`, and are counted again in the background. Poll it about once a second to show the progress.',
         params: IdParams,
         response: answers(BroadcastWithResultsOut),
       },
@@ -96,8 +105,10 @@ export function broadcastRoutes({ db, read, work, runner, failures }: Parts): Fa
         const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
         const counted = await results.get(broadcast)
         const { reactions, countedAt } = counted
+        const waits = await findWaits(parts, broadcast, request.member !== null && isOperator(request.member))
         return ok({
           ...broadcastOut(broadcast),
+          waiting: waits.map(waitOut),
           results: resultsOut(broadcast, reactions),
           results_counted_at: countedAt?.toISOString() ?? null,
           links_complete: await results.areLinksComplete(broadcast),

@@ -60,6 +60,10 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     incomplete_contacts: [{ id: expect.any(String), email: 'x1@example.com', variables: ['city'] }],
     unused_context_keys: [],
     plan: expect.objectContaining({ messages_per_hour: 1000 }),
+    blockers: ['unreachable_links', 'sender_not_verified', 'no_postal_address'].map((code) => ({
+      code,
+      message: expect.any(String),
+    })),
     findings: [
       {
         check: 'link',

@@ -74,7 +74,7 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         operationId: 'checkBroadcast',
         summary: 'Check a broadcast',
         description:
-          'Counts the recipients, finds missing variables, says who would get the email when, and checks the email (links, images, alt texts, subject, size, postal address), without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
+          'Counts the recipients, finds missing variables, says who would get the email when, and checks the email, without sending anything: `blockers` has to be corrected (links that only this machine can open, the sender, the postal address), `findings` should be (links, images, alt texts, subject, size). Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
         errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
         params: IdParams,
         querystring: Type.Object({
@@ -156,6 +156,7 @@ const checkOut = (check: Check, timeZone: string) => ({
     variables,
   })),
   unused_context_keys: check.unusedContextKeys,
+  blockers: check.blockers,
   plan: planOut({ ...check.plan, timeZone }),
   ...emailCheckOut(check),
 })

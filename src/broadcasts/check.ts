@@ -1,3 +1,4 @@
+import { type Blocker, findBlockers } from '../flows/blockers.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
@@ -10,7 +11,7 @@ import { type CheckedEmails, checkEmails, nothingChecked } from './check-emails.
 import { addCounts, noCounts, readAudience } from './count-audience.ts'
 import { type Plan, type PlanParts, planBroadcast } from './plan.ts'
 import { checkPlannedTime } from './schedule.ts'
-import { loadVersions } from './variants.ts'
+import { loadSentVersions } from './variants.ts'
 
 const pageSize = 1_000
 /** How long the variables of recipients are checked. A million light templates take longer. */
@@ -34,6 +35,7 @@ export type Check = AudienceCounts &
     /** The first recipients with missing variables. */
     incomplete: { contact: AudienceContact; variables: string[] }[]
     unusedContextKeys: string[]
+    blockers: Blocker[]
     plan: Plan
   }
 
@@ -47,16 +49,14 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
   const { flow, audience, versions } = await read(organizationId, async (db) => {
     const { flow, audience } = await readyToSend(db, broadcast)
     checkPlannedTime(schedule, broadcast.now)
-    const versionFor = (await loadVersions({ db, templates: parts.templates }, broadcast, flow.versionId))!
-    const versions =
-      broadcast.variants.length === 0 ? [versionFor(null)] : broadcast.variants.map((_, at) => versionFor(at))
-    return { flow, audience, versions }
+    const { templates } = parts
+    return { flow, audience, versions: await loadSentVersions({ db, templates }, broadcast, flow.versionId) }
   })
   for (const { fromEmail } of versions) await parts.senders.check({ organizationId, address: fromEmail })
   const zones = new Map<string, number>()
   let subjects: (string | null)[] = versions.map(() => null)
   let firstComplete: TemplateValues | undefined
-  const check: Omit<Check, 'plan' | keyof CheckedEmails> = {
+  const check: Omit<Check, 'blockers' | 'plan' | keyof CheckedEmails> = {
     ...noCounts,
     checked: 0,
     missing: 0,
@@ -109,5 +109,11 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
   const emails = firstComplete
     ? await checkEmails(parts.runner, broadcast, versions, firstComplete, flow.kind === 'marketing')
     : nothingChecked
-  return { ...check, ...emails, plan: await planBroadcast(parts, broadcast, { recipients, zones, versions, subjects }) }
+  const fromEmails = versions.map(({ fromEmail }) => fromEmail)
+  return {
+    ...check,
+    ...emails,
+    blockers: await findBlockers(parts.senders, { organizationId, fromEmails, findings: emails.findings }),
+    plan: await planBroadcast(parts, broadcast, { recipients, zones, versions, subjects }),
+  }
 }

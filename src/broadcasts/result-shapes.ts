@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
-import { Named, Nullable } from '../http/envelope.ts'
+import { Named, Nullable, oneOf } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import type { Reactions } from './reactions.ts'
 import type { Counted } from './results.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { ChanceOut, VariantsWithResultsOut } from './variant-shapes.ts'
+import { waitCauses } from './waiting.ts'
 
 const countedAt = Nullable(
   Type.String({
@@ -26,8 +27,30 @@ export const BroadcastInListOut = Named('BroadcastInList', {
   results_counted_at: countedAt,
 })
 
+const WaitOut = Named('BroadcastWait', {
+  cause: {
+    ...oneOf(...waitCauses),
+    description:
+      '`paused`: the operator has paused all sending. `daily_limit`, `limit`: of a mail server, a warm-up plan or a mailbox provider. `deferred`: the mail server has asked to try again later.',
+  },
+  recipients: Nullable(
+    Type.Integer({ description: 'How many recipients are tried again. Null: all that are left wait.' }),
+  ),
+  detail: Nullable(
+    Type.String({
+      description:
+        'The reply or problem of the mail server, or the name or value of the limit. Problems of the mail server of the installation are shown to its operators only.',
+    }),
+  ),
+  until: Nullable(
+    Type.String({ format: 'date-time', description: 'When it ends or is tried again. Null if that is not known.' }),
+  ),
+})
+export const waitOut = outOf(WaitOut, {})
+
 export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
   ...BroadcastOut.properties,
+  waiting: Type.Array(WaitOut, { description: 'Why it, or some of its emails, are not sent at this moment.' }),
   variants: VariantsWithResultsOut,
   results: Named(
     'BroadcastResults',

@@ -82,6 +82,16 @@ export function utmQueryFor(
   return utmQueryOf({ ...used, content: used.content ?? (key && `variant-${key.toLowerCase()}`) })
 }
 
+/** Returns the versions that are sent: one for each variant, or one. */
+export async function loadSentVersions(
+  parts: { db: Reader; templates: TemplateCache },
+  broadcast: Parameters<typeof loadVersions>[1],
+  pinnedId: FlowVersionId,
+): Promise<ReadyVersion[]> {
+  const versionFor = (await loadVersions(parts, broadcast, pinnedId))!
+  return broadcast.variants.length === 0 ? [versionFor(null)] : broadcast.variants.map((_, at) => versionFor(at))
+}
+
 /** The version that a recipient gets, by the variant in its row of the ledger. */
 export type VersionFor = (variant: number | null) => ReadyVersion
 

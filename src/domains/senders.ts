@@ -46,6 +46,8 @@ export type SenderIdentity = {
   isVerified: boolean
   /** Whether the organization had verified the domain, and it no longer is. */
   isLost: boolean
+  /** Whether receivers can see that the email is genuine: the domain is verified, or the operator provides it. */
+  isTrusted: boolean
   /** Undefined if the email is not signed. */
   signer: DkimSigner | undefined
   hosts: SenderHosts
@@ -180,14 +182,22 @@ export class Senders {
 
   #identityOf({ wasVerified, isVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
     const isAllowedToAll = this.#policy.allows(address)
+    const isLost = wasVerified && !isVerified
     return {
       isAllowed: wasVerified || isAllowedToAll,
       isVerified: isVerified || isAllowedToAll,
-      isLost: wasVerified && !isVerified,
+      isLost,
+      isTrusted: isVerified || (!isLost && (this.#policy.provides(address) || this.#signsFor(nameOf(address)))),
       signer: signer ?? (this.#policy.signs(address) ? this.#dkim : undefined),
       hosts,
       warmUp,
     }
+  }
+
+  /** Whether the signature of the installation shows that email from a domain is genuine. */
+  #signsFor(name: string): boolean {
+    const domain = this.#dkim?.domain
+    return domain !== undefined && (name === domain || name.endsWith(`.${domain}`))
   }
 
   #domainOf(organizationId: OrganizationId, address: string): KnownDomain {

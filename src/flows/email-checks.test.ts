@@ -11,6 +11,7 @@ const check = (html: string, change: Partial<CheckedEmail> = {}) =>
     source: html,
     isMarketing: false,
     postalAddress: null,
+    templateAddress: { isRead: false, stored: null },
     baseUrl: 'https://mail.waxwing.dev',
     unsubscribeUrl: '#unsubscribe',
     utmQuery: '',

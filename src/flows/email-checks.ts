@@ -35,8 +35,17 @@ export type CheckSettings = {
   baseUrl: string
 }
 
+/** How the template shows the address of the organization. */
+export type TemplateAddress = {
+  /** Whether it contains `{{ brand.address }}`. */
+  isRead: boolean
+  /** The address that it was published with; null if there was none. */
+  stored: string | null
+}
+
 export type CheckedEmail = CheckSettings & {
   subject: string
+  templateAddress: TemplateAddress
   /** As it is rendered, before links are tracked. */
   html: string
   /** The HTML or MJML as it was written, in which findings are located. */
@@ -183,20 +192,31 @@ function asSent({ html, baseUrl, unsubscribeUrl, utmQuery }: CheckedEmail): stri
   })
 }
 
-function checkPostalAddress({ html, postalAddress }: CheckedEmail): Finding[] {
+function checkPostalAddress({ html, postalAddress, templateAddress }: CheckedEmail): Finding[] {
   if (/<address[\s>]/i.test(html)) return []
-  if (postalAddress !== null && wordsOf(withoutTags(html)).includes(wordsOf(postalAddress))) return []
+  const words = wordsOf(withoutTags(html))
+  // A published email shows the address of that time.
+  if ([postalAddress, templateAddress.stored].some((address) => address !== null && words.includes(wordsOf(address))))
+    return []
   return [
     {
       check: 'postal_address',
       path: 'html',
       problem: 'The email does not contain your postal address. Many countries require it in marketing emails.',
-      advice:
-        postalAddress === null
-          ? 'Set it under Brand, and add {{ brand.address }} to the footer.'
-          : 'Add {{ brand.address }} to the footer.',
+      advice: adviceOnAddress(postalAddress, templateAddress),
     },
   ]
+}
+
+function adviceOnAddress(postalAddress: string | null, { isRead, stored }: TemplateAddress): string {
+  if (!isRead) {
+    const add = 'dd {{ brand.address }} to the footer.'
+    return postalAddress === null ? `Set it under Brand, and a${add}` : `A${add}`
+  }
+  if (postalAddress === null) return 'Set it under Brand: the email has a place for it.'
+  return stored === null
+    ? 'Publish the flow again: it was published before you set the address.'
+    : 'The template has a place for it, but does not show it to this recipient.'
 }
 
 function withoutTags(html: string): string {

@@ -5,6 +5,7 @@ import { FieldProblemOut, Named, Nullable, oneOf, Timestamp } from '../http/enve
 import { etagOf } from '../http/etag.ts'
 import { fieldsIn, outOf } from '../http/out-of.ts'
 import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
+import { blockerCodes } from './blockers.ts'
 import { checkNames } from './email-checks.ts'
 import type { FlowSummary } from './flows.sql.ts'
 import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
@@ -37,7 +38,12 @@ const DraftFields = Type.Object(draftFields)
 
 export const VariableOut = Named('Variable', { name: Type.String(), has_default: Type.Boolean() })
 /** What `checkEmail` returns. */
+export const BlockersOut = Type.Array(Named('Blocker', { code: oneOf(...blockerCodes), message: Type.String() }), {
+  description:
+    'What makes the email useless or unlawful for its recipients, with the senders and addresses that would be used now: links that only this machine can open, a sender that is rejected or not verified, a marketing email without a postal address. It does not prevent sending.',
+})
 export const checkFields = {
+  blockers: BlockersOut,
   findings: Type.Array(
     Named('EmailFinding', {
       check: oneOf(...checkNames),

@@ -180,10 +180,14 @@ test('a preview of marketing asks for the postal address until the email contain
   const setFirst = 'postal_address: Set it under Brand, and add {{ brand.address }} to the footer.'
   expect(await preview('<p>Hello</p>')).toEqual([setFirst])
   expect(await preview('<p>Hello</p>', 'transactional')).toEqual([])
+  const hasPlace = '<p>{% if brand.address %}{{ brand.address }}{% endif %}</p>'
+  expect(await preview(hasPlace)).toEqual(['postal_address: Set it under Brand: the email has a place for it.'])
   await app.manage('PATCH', '/organization/brand', { postal_address: 'Main St 1\n1010 Vienna' })
   expect(await preview('<p>Hello</p>')).toEqual(['postal_address: Add {{ brand.address }} to the footer.'])
   expect(await preview('<p>Main St&nbsp;1<br>1010 Vienna</p>')).toEqual([])
-  expect(await preview('<p>{{ brand.address }}</p>')).toEqual([])
+  expect(await preview(hasPlace)).toEqual([])
+  const hidden = '<p>{% if contact.attributes.plan %}{{ brand.address }}{% endif %}</p>'
+  expect(await preview(hidden)).toEqual([expect.stringContaining('does not show it to this recipient')])
 })
 
 test('a deleted flow is not found, and sends through it are rejected', async () => {

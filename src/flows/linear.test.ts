@@ -75,6 +75,7 @@ test.each([
     source: html,
     isMarketing: false,
     postalAddress: null,
+    templateAddress: { isRead: false, stored: null },
     baseUrl: 'https://links.invalid',
     unsubscribeUrl: '',
     utmQuery: 'utm_source=news',

@@ -4,9 +4,12 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf, organizationNameOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
 import { answers, FieldProblemOut, FreeObject, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
+import { parseEmail } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
+import { findBlockers } from './blockers.ts'
 import { checkFields, contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
@@ -29,6 +32,11 @@ const PreviewIn = Named('PreviewInput', {
   html_format: Type.Optional(oneOf('html', 'mjml')),
   text: Type.Optional(Nullable(Type.String({ maxLength: 600_000 }))),
   preheader: Type.Optional(Nullable(Type.String({ maxLength: 600 }))),
+  from_email: Type.Optional(
+    Nullable(
+      Type.String({ maxLength: 320, description: 'The sender that `blockers` is about. Null: the default sender.' }),
+    ),
+  ),
   utm: Type.Optional(UtmIn),
 })
 const PreviewOut = Named('Preview', {
@@ -42,10 +50,10 @@ const PreviewOut = Named('Preview', {
 })
 const empty: FlowContent = { ...emptyContent, subject: ' ', html: ' ' }
 
-type PreviewParts = { db: Db; runner: TemplateRunner }
+type PreviewParts = { db: Db; runner: TemplateRunner; senders: Pick<Senders, 'defaultOf' | 'identityOf'> }
 
 /** Renders an email exactly as it would be sent. Errors in the template are part of a successful response. */
-export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncTypebox {
+export function previewRoutes(parts: PreviewParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.post('/flows/preview', {
@@ -53,12 +61,11 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
         operationId: 'previewTemplate',
         summary: 'Preview an unsaved template',
         description:
-          'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value, `findings` what should be corrected before sending: links, images, alt texts, the length of the subject, the size, and a missing postal address. Nothing is stored or sent.',
+          'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value, `blockers` what has to be corrected before sending, and `findings` what should be: links, images, alt texts, the length of the subject, the size, and a missing postal address. Nothing is stored or sent.',
         body: PreviewIn,
         response: answers(PreviewOut),
       },
-      handler: async (request) =>
-        ok(await preview({ db, runner }, request, empty, { kind: 'transactional', ...request.body })),
+      handler: async (request) => ok(await preview(parts, request, empty, { kind: 'transactional', ...request.body })),
     })
 
     api.post('/flows/:id/preview', {
@@ -73,29 +80,33 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
       },
       handler: async (request) => {
         const id = parseIdParam('flw', request.params.id)
-        const { flow, version, draft } = await getFlow(db, organizationIdOf(request), id)
+        const { flow, version, draft } = await getFlow(parts.db, organizationIdOf(request), id)
         const saved = version ? contentOf(version) : draft!
-        return ok(await preview({ db, runner }, request, saved, { kind: flow.kind, ...request.body }))
+        return ok(await preview(parts, request, saved, { kind: flow.kind, ...request.body }))
       },
     })
   }
 }
 
 async function preview(
-  { db, runner }: PreviewParts,
+  { db, runner, senders }: PreviewParts,
   request: FastifyRequest,
   saved: FlowContent,
   body: Static<typeof PreviewIn>,
 ) {
-  const { subject, html, htmlFormat, text, preheader, utm } = { ...saved, ...contentIn(body) }
+  const { subject, html, htmlFormat, text, preheader, utm, fromEmail } = { ...saved, ...contentIn(body) }
   const input = {
     source: { subject, html, htmlFormat, text, preheader },
     values: await valuesFor(db, request, body),
     isMarketing: body.kind === 'marketing',
     utmQuery: utmQueryOf(utm),
   }
-  const { variables, htmlBytes, ...rest } = await runner.preview(organizationIdOf(request), input)
-  return { ...rest, html_bytes: htmlBytes, variables: variablesOut({ variables }) }
+  const organizationId = organizationIdOf(request)
+  const { variables, htmlBytes, ...rest } = await runner.preview(organizationId, input)
+  // An address that is being typed has no sender yet.
+  const fromEmails = fromEmail === null || parseEmail(fromEmail).ok ? [fromEmail] : []
+  const blockers = await findBlockers(senders, { organizationId, fromEmails, findings: rest.findings })
+  return { ...rest, blockers, html_bytes: htmlBytes, variables: variablesOut({ variables }) }
 }
 
 const unsubscribeUrl = '#unsubscribe'

@@ -3,7 +3,7 @@ import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
 import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 import type { Problem } from './problems.ts'
-import { compileTemplate, type TemplateSource } from './template.ts'
+import { addressIn, compileTemplate, type TemplateSource } from './template.ts'
 import { withUnsubscribeLine } from './unsubscribe-line.ts'
 import type { TemplateValues } from './values.ts'
 import { missingVariables } from './variables.ts'
@@ -68,6 +68,7 @@ export async function previewOf(
       subject,
       html: body.html,
       source: source.html,
+      templateAddress: addressIn(template.stored),
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,
       utmQuery,

@@ -5,7 +5,7 @@ import { inlineLimits } from './budget.ts'
 import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
-import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
+import { addressIn, NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
@@ -105,6 +105,7 @@ export class TemplateRunner {
       subject: draft.subject,
       html: body.html,
       source: version.source,
+      templateAddress: addressIn(version.stored),
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,
       utmQuery,

@@ -2,6 +2,7 @@ import type { BrandValues } from '../brands/brand-values.ts'
 import { Refusal } from '../values/errors.ts'
 import { isLongerThan } from '../values/text.ts'
 import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
+import type { TemplateAddress } from './email-checks.ts'
 import { errorPosition, FaultyTemplate, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
 import { preheaderLengthMax, withPreheader } from './preheader.ts'
@@ -10,7 +11,7 @@ import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './re
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
 import { type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { mergeVariables, type Variable } from './variables.ts'
-import { readsBrand, withBrand } from './with-brand.ts'
+import { readsAddress, readsBrand, withBrand } from './with-brand.ts'
 
 export const subjectLengthMax = 998
 export const htmlBytesMax = 500_000
@@ -43,6 +44,12 @@ export type StoredTemplate = {
   /** Null if the template does not read it. */
   brand: BrandValues | null
 }
+
+/** How the email shows the address of the organization. */
+export const addressIn = ({ html, brand }: StoredTemplate): TemplateAddress => ({
+  isRead: readsAddress(html),
+  stored: brand?.address ?? null,
+})
 
 export type RenderedBody = { html: string; text: string }
 type RenderedEmail = RenderedBody & { subject: string }

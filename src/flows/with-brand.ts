@@ -5,6 +5,7 @@ import { piecesOf } from './liquid/liquid.ts'
 const quotedOrField = new RegExp(`"[^"]*"|'[^']*'|(?<![\\w.-])brand\\.(${brandFields.join('|')})(?![\\w.\\[-])`, 'g')
 
 export const readsBrand = (source: string): boolean => source.includes('brand.')
+export const readsAddress = (source: string): boolean => /\bbrand\.address\b/.test(source)
 
 /**
  * Returns the template with the values of the brand instead of `brand.…`. So they cost nothing when an email is rendered,

@@ -14,6 +14,8 @@ export type SenderPolicyOptions = {
 
 /** What the operator allows all organizations. */
 export type SenderPolicy = {
+  /** Returns true if the operator has set this address, or its domain, as a sender. */
+  provides(address: string): boolean
   /** Returns true if email may be sent from this address. */
   allows(address: string): boolean
   /** Returns true if email from this address is signed with our DKIM key. */
@@ -32,13 +34,14 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
   const domains = new Set(options.allowedDomains)
   const defaultKey = keyOf(options.defaultSender)
 
-  const allows = (address: string): boolean => {
-    if (!isEnforced) return true
+  const provides = (address: string): boolean => {
     const key = keyOf(address)
     if (key === undefined) return false
     return key === defaultKey || isWithin(domainOf(key), domains)
   }
+  const allows = (address: string): boolean => !isEnforced || provides(address)
   return {
+    provides,
     allows,
     signs(address) {
       if (!isEnforced) return true

@@ -9,7 +9,12 @@ export type Ask = (question: { message: string; requestedSchema: object }) => Pr
 export type StartTools = Record<'get' | 'check' | 'start', Pick<Tool, 'operation'>>
 
 type Broadcast = { name: string; service_announcement: boolean; schedule: { at: string | null } }
-type Check = { recipients: number; unsubscribed: number; not_subscribed: number }
+type Check = {
+  recipients: number
+  unsubscribed: number
+  not_subscribed: number
+  blockers: { message: string }[]
+}
 
 const refused = (error: string): Outcome => ({ isError: true, status: 409, data: { error } })
 
@@ -60,15 +65,16 @@ async function isConfirmed(ask: Ask, broadcast: Broadcast, check: Check): Promis
 }
 
 /** The number comes first: the name is a text of the organization. */
-function questionOf(broadcast: Broadcast, { recipients, unsubscribed }: Check) {
+function questionOf(broadcast: Broadcast, { recipients, unsubscribed, blockers }: Check) {
   const people = recipients === 1 ? '1 recipient' : `${recipients.toLocaleString('en')} recipients`
   const unwilling =
     broadcast.service_announcement && unsubscribed > 0
       ? `, ${unsubscribed.toLocaleString('en')} of whom unsubscribed from marketing email`
       : ''
   const time = broadcast.schedule.at === null ? 'now' : `at ${broadcast.schedule.at}`
+  const problems = blockers.map(({ message }) => ` Problem: ${message}`).join('')
   return {
-    message: `Send this broadcast to ${people}${unwilling}, ${time}? Name: ${JSON.stringify(broadcast.name)}`,
+    message: `Send this broadcast to ${people}${unwilling}, ${time}?${problems} Name: ${JSON.stringify(broadcast.name)}`,
     requestedSchema: {
       type: 'object',
       properties: { confirm: { type: 'boolean', title: `Send to ${people}`, description: 'This cannot be undone.' } },

@@ -1,11 +1,12 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { startRelay } from '../support/relay.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
+import { type Account, registerOwner, type Service, startService, startSharedService } from './support/service.ts'
 
 const newsletter = {
   name: 'Newsletter',
@@ -18,6 +19,9 @@ const firstEdition = { ...newsletter, subject: '{{ edition }}: news about {{ top
 const people = ['ada', 'bob', 'carol', 'dan', 'eve']
 
 const lookSubject = 'Look: {{ topic }}, {{ offer }}!'
+
+/** Everybody may register, and then use any sender. */
+const openToAll = { SIGNUP: 'open', REQUIRE_VERIFIED_DOMAINS: 'false' }
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -247,6 +251,86 @@ test('a transactional flow is sent as a service announcement by an owner who typ
   await page.getByText(/^Sent to 5, /).waitFor()
   await page.getByRole('table', { name: 'Recipients' }).getByText('ada@example.com').waitFor()
   expect([...tab.problems, ...other.problems]).toEqual([])
+})
+
+test('blockers are red, separate from suggestions, and a start in spite of them is typed', async () => {
+  await using relay = await startRelay()
+  await using own = await startService({ settings: { ...openToAll, SMTP_URL: relay.url } })
+  const account = await registerOwner(own)
+  await fill(own, account)
+  await using tab = await openTab(browser, own, { account })
+  const { page } = tab
+  await page.goto('flows')
+  await page.getByRole('link', { name: 'Newsletter' }).first().click()
+  await page.getByRole('link', { name: 'Edit' }).first().click()
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByText('Fix before sending').waitFor()
+  await preview.getByText('which other people cannot open', { exact: false }).waitFor()
+  await preview.getByText('1 suggestion', { exact: true }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+
+  await page.goto(new URL('broadcasts', own.url).href)
+  await createDraft(page, 'May news')
+  await choose(page, 'Flow', 'Newsletter')
+  await page.getByLabel('topic').fill('birds')
+  await choose(page, 'Send to', 'Readers (5)')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  const blockers = panel.locator('[data-tone=bad]')
+  await blockers.getByText('The email leaves as hello@localhost', { exact: false }).waitFor()
+  expect(await blockers.getByRole('listitem').count()).toBe(3)
+  await blockers.getByText('Set it under Brand', { exact: false }).waitFor()
+  const suggestions = panel.locator('[data-tone=warn]')
+  expect(await suggestions.innerText()).toMatch(/^1 suggestion\s.*leads to a test address/)
+  await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
+  const dialog = page.getByRole('dialog')
+  const send = dialog.getByRole('button', { name: 'Send to 4 recipients' })
+  const confirmation = dialog.getByLabel('Type “send anyway” to send it')
+  await confirmation.fill('send')
+  expect(await send.isDisabled()).toBe(true)
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await confirmation.fill('send anyway')
+  await send.click()
+  await page.getByText(/^Sent to 4, /).waitFor()
+  expect(relay.mails).toHaveLength(4)
+  expect(tab.problems).toEqual([])
+})
+
+test('a broadcast that waits says at its top for what, and until when', async () => {
+  await using relay = await startRelay()
+  relay.onData = () => ({ code: 451, text: '4.7.1 try later, greylisted' })
+  const settings = { ...openToAll, SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '50,50' }
+  await using own = await startService({ settings })
+  const account = await registerOwner(own)
+  await fill(own, account)
+  const { manage } = own
+  const list = async (path: string) => (await manage(account.session, 'GET', path)).body.data
+  const [[flow], [group]] = await Promise.all([list('/organization/flows'), list('/organization/groups')])
+  const content = { name: 'May news', flow_id: flow.id, audience: { group_ids: [group.id] }, context: { topic: 'x' } }
+  const { id } = (await manage(account.session, 'POST', '/organization/broadcasts', content)).body.data
+  await manage(account.session, 'POST', `/organization/broadcasts/${id}/start`, {})
+  await using tab = await openTab(browser, own, { account })
+  const { page } = tab
+  await page.goto(`broadcasts/${id}`)
+  const notice = page.locator('[data-tone=warn]').filter({ hasText: '4 deferred' })
+  await notice.waitFor()
+  expect(await notice.innerText()).toMatch(
+    /^4 deferred: 451 4\.7\.1 try later, greylisted\s+Next attempt (in \d+ seconds|in 1 minute|in a moment)\.$/,
+  )
+  expect(await barriersInBothThemes(page)).toEqual([])
+
+  await own.db.statement`insert into sending_pause (reason) values ('operator')`
+  await page.getByText('All sending is paused').waitFor()
+  await notice.waitFor({ state: 'detached' })
+  await own.db.statement`delete from sending_pause`
+  await notice.waitFor()
+  // Once they are accepted, nothing is left to say.
+  relay.onData = () => undefined
+  await own.db.statement`update jobs set due_at = now() where kind = 'message.send'`
+  await own.db.statement`update lanes set next_due_at = now() where kind = 'message.send'`
+  await page.getByText(/^Sent to 4, /).waitFor()
+  expect(await notice.count()).toBe(0)
+  expect(tab.problems).toEqual([])
 })
 
 test('the start dialog names the rate, and a cancelled broadcast shows how many were sent', async () => {

@@ -67,7 +67,7 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
   // The dialog lists what to correct, and leads to the place in the template.
   await page.getByLabel('Subject').fill('Never mind '.repeat(8))
   await button('Publish').click()
-  await publishing.getByText('1 thing to correct before sending').waitFor()
+  await publishing.getByText('1 suggestion').waitFor()
   await publishing.getByRole('button', { name: 'Subject' }).click()
   await publishing.waitFor({ state: 'hidden' })
   await expect.poll(() => page.evaluate('document.activeElement.value')).toContain('Never mind')

@@ -101,10 +101,18 @@ test.each(sizes)(
     const panel = page.getByRole('region', { name: 'Before sending' })
     await panel.getByRole('button', { name: 'Check recipients' }).click()
     await panel.getByRole('button', { name: 'Schedule for 3 recipients' }).click()
-    await dialog.getByRole('button', { name: 'Schedule for 3 recipients' }).click()
+    // The links lead to this machine, so both ways to send it ask for a typed confirmation.
+    const insist = async (action: string) => {
+      await dialog.getByText('Fix before sending').waitFor()
+      const button = dialog.getByRole('button', { name: action })
+      expect(await button.isDisabled()).toBe(true)
+      await dialog.getByLabel('Type “send anyway”').fill('Send anyway')
+      await button.click()
+    }
+    await insist('Schedule for 3 recipients')
     await page.getByRole('status').filter({ hasText: 'It starts' }).waitFor()
     await page.getByRole('button', { name: 'Send now' }).click()
-    await dialog.getByRole('button', { name: 'Send to 3 recipients' }).click()
+    await insist('Send to 3 recipients')
     await page.getByText(/^Sent to 3, /).waitFor()
     const hours = page.getByRole('region', { name: 'First 48 hours' })
     await hours.getByText('No opens or clicks yet').waitFor()

@@ -147,6 +147,11 @@ test('from a port to the first broadcast: everything is set up in the app, and l
   await asked.getByRole('button', { name: 'Publish' }).click()
   await page.getByText('Version 1', { exact: true }).waitFor()
 
+  await open('settings/brand')
+  await page.getByLabel('Postal address').fill('1 Main Street')
+  await page.getByRole('button', { name: 'Save' }).first().click()
+  await done(setup, 'Show your postal address')
+
   await open('contacts')
   await page.getByRole('button', { name: 'Add contact' }).first().click()
   await page.getByLabel('Email').fill('grace@example.com')

@@ -2,6 +2,7 @@
 export const anySender = {
   loadForCheck: () => undefined,
   checkLoaded: () => {},
+  provides: () => true,
   allows: () => true,
   signs: () => false,
 }

@@ -115,6 +115,7 @@ export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
 export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 export type PreviewedEmail = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<PreviewedEmail['problems']>
+export type EmailBlocker = Item<PreviewedEmail['blockers']>
 export type EmailFinding = Item<PreviewedEmail['findings']>
 export type CheckedLink = Item<Data<`${Org}/flows/check-links`, 'post'>>
 

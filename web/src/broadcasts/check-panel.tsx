@@ -90,6 +90,7 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
         {check.data && <CheckResult check={check.data} isAnnouncement={draft.service_announcement} />}
         {check.data && (
           <EmailCheck
+            blockers={check.data.blockers}
             findings={check.data.findings}
             links={check.data.links}
             editorPath={draft.flow_id ? paths.flowTab(draft.flow_id, 'edit') : undefined}

@@ -7,6 +7,7 @@ import { broadcastQuery, doneOf, sentOf } from './broadcasts.api.ts'
 import { isOver } from './pace.ts'
 import { isWaitingForWinner } from './plan.ts'
 import { aboutText, useRate } from './use-rate.ts'
+import { Waits } from './waits.tsx'
 import { ZonedTime } from './zoned-time.tsx'
 
 /** Why it is not sending, and how far it is. At the end, the badge and the results say it. */
@@ -14,6 +15,7 @@ export function BroadcastProgress({ broadcast }: { broadcast: BroadcastDetail })
   return (
     <>
       <StateNotice broadcast={broadcast} />
+      <Waits waits={broadcast.waiting} />
       {broadcast.recipients !== null && broadcast.recipients > 0 && !isOver(broadcast) && <Bar broadcast={broadcast} />}
     </>
   )

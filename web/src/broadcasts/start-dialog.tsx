@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastCheck } from '../api/types.ts'
+import { useLeaves } from '../flows/blockers.tsx'
 import { EmailCheck } from '../flows/email-check.tsx'
 import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -22,6 +23,9 @@ export const starts = {
   schedule: { title: 'Schedule this broadcast?', send: scheduleBroadcast, done: 'Broadcast scheduled.' },
   sendNow: { title: 'Send this broadcast now?', send: sendBroadcastNow, done: 'Broadcast started.' },
 }
+
+/** Typed to start a broadcast in spite of its blockers. */
+const anyway = 'send anyway'
 
 type Started = Test & { id: string; flow_id: string | null; service_announcement: boolean }
 type FormProps = {
@@ -47,9 +51,13 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const [typed, setTyped] = useState('')
+  const [insisted, setInsisted] = useState('')
+  const leaves = useLeaves()
+  const mustInsist = leaves && check.blockers.length > 0
   const [leavesOut, setLeavesOut] = useState(false)
   const isConfirmed =
     (check.incomplete === 0 || leavesOut) &&
+    (!mustInsist || insisted.trim().toLowerCase() === anyway) &&
     (!isAnnouncement || typed.replaceAll(/[\s,.]/g, '') === String(check.unsubscribed))
   const start = useMutation({
     mutationFn: () =>
@@ -75,6 +83,7 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
       <Stack gap="md">
         <PlanSummary check={check} test={broadcast} isAnnouncement={isAnnouncement} />
         <EmailCheck
+          blockers={check.blockers}
           findings={check.findings}
           // A draft shows the links beside the button that opens this.
           links={kind === 'sendNow' ? check.links : []}
@@ -103,6 +112,14 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
             />
           </>
         )}
+        {mustInsist && (
+          <TextInput
+            label={`Type “${anyway}” to ${kind === 'schedule' ? 'schedule' : 'send'} it in spite of what is to be fixed`}
+            autoComplete="off"
+            value={insisted}
+            onChange={(event) => setInsisted(event.currentTarget.value)}
+          />
+        )}
         <Text size="sm" c="dimmed">
           You can pause or cancel it, but emails that were sent can’t be taken back.
         </Text>
@@ -111,7 +128,12 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
           <Button variant="default" onClick={onClose}>
             Not yet
           </Button>
-          <Button type="submit" loading={start.isPending} disabled={start.isError || !isConfirmed}>
+          <Button
+            type="submit"
+            {...(mustInsist && { color: 'red' })}
+            loading={start.isPending}
+            disabled={start.isError || !isConfirmed}
+          >
             {actionText(kind, check)}
           </Button>
         </DialogActions>

@@ -3,15 +3,17 @@ import { IconLink } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
-import type { CheckedLink, EmailFinding } from '../api/types.ts'
+import type { CheckedLink, EmailBlocker, EmailFinding } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 import { pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
+import { Blockers } from './blockers.tsx'
 import { checkLinks } from './flows.api.ts'
 import { locationOf } from './problems.tsx'
 
 type Finding = EmailFinding & { variant?: string | null }
 type Props = {
+  blockers: EmailBlocker[]
   findings: Finding[]
   links: string[]
   mjml?: boolean
@@ -21,15 +23,18 @@ type Props = {
   editorPath?: string | undefined
 }
 
-/** What to correct before the email is sent, and whether its links work, on request. */
-export function EmailCheck({ findings, links, mjml = false, onChoose, editorPath }: Props) {
+/** What to correct and to improve before the email is sent, and whether its links work, on request. */
+export function EmailCheck({ blockers, findings, links, mjml = false, onChoose, editorPath }: Props) {
+  // A missing address is a blocker.
+  const suggestions = findings.filter(({ check }) => check !== 'postal_address')
   return (
     <Stack gap="xs">
-      <div aria-live="polite">
-        {findings.length > 0 && (
-          <Notice tone="warn" title={`${pluralize(findings.length, 'thing', 'things')} to correct before sending`}>
+      <Stack gap="xs" aria-live="polite">
+        <Blockers blockers={blockers} />
+        {suggestions.length > 0 && (
+          <Notice tone="warn" title={pluralize(suggestions.length, 'suggestion', 'suggestions')}>
             <List size="sm" spacing={6} mt={4}>
-              {findings.map((finding) => (
+              {suggestions.map((finding) => (
                 <List.Item
                   key={`${finding.variant} ${finding.check} ${finding.line} ${finding.column} ${finding.problem}`}
                   className="break"
@@ -42,7 +47,7 @@ export function EmailCheck({ findings, links, mjml = false, onChoose, editorPath
             </List>
           </Notice>
         )}
-      </div>
+      </Stack>
       {/* The results belong to these links. */}
       {links.length > 0 && <LinkCheck key={links.join(' ')} links={links} />}
     </Stack>

@@ -84,7 +84,13 @@ export function FlowPreview(props: Props) {
       />
       {preview.data && (
         <Box mb="sm">
-          <EmailCheck findings={preview.data.findings} links={preview.data.links} mjml={mjml} onChoose={onChoose} />
+          <EmailCheck
+            blockers={preview.data.blockers}
+            findings={preview.data.findings}
+            links={preview.data.links}
+            mjml={mjml}
+            onChoose={onChoose}
+          />
         </Box>
       )}
       <Text size="xs" c="dimmed" mb="xs">

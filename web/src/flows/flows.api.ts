@@ -84,6 +84,7 @@ export const contactChoicesQuery = (query: string) =>
   })
 
 type PreviewInput = Pick<FlowText, 'kind' | 'subject' | 'html' | 'html_format' | 'text'> & {
+  from_email?: FlowText['from_email']
   context: Context
   contact_email?: string
 }

@@ -82,7 +82,15 @@ function Publish({ flow, stored, preview, onChoose, onClose }: PublishProps) {
           {locationOf(first, mjml)}: {first.problem}
         </Notice>
       )}
-      {preview && <EmailCheck findings={preview.findings} links={preview.links} mjml={mjml} onChoose={onChoose} />}
+      {preview && (
+        <EmailCheck
+          blockers={preview.blockers}
+          findings={preview.findings}
+          links={preview.links}
+          mjml={mjml}
+          onChoose={onChoose}
+        />
+      )}
       <ErrorLine>{formProblem(publish.error, [])}</ErrorLine>
       <DialogActions>
         <Button variant="default" onClick={onClose}>

@@ -1,0 +1,72 @@
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
+import { type Blocker, findBlockers } from '../flows/blockers.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
+import { draftValues } from '../flows/values.ts'
+import { Refusal } from '../values/errors.ts'
+import type { BroadcastId, OrganizationId } from '../values/ids.ts'
+import { type AudienceContact, type AudienceQuery, selectAudience } from './audience.sql.ts'
+import { type Broadcast, getBroadcast, readyToSend } from './broadcasts.ts'
+import { checkEmails, nothingChecked } from './check-emails.ts'
+import { readAudience } from './count-audience.ts'
+import { loadSentVersions } from './variants.ts'
+
+/** One of the first recipients has all variables, or the email cannot be judged. */
+const triedMax = 10
+const pageSize = 1_000
+const pagesMax = 10
+
+export type WarningParts = {
+  db: Db
+  read: BoundedRead
+  senders: Senders
+  runner: TemplateRunner
+  templates: TemplateCache
+}
+
+type Key = { organizationId: OrganizationId; id: BroadcastId }
+
+/** Returns the blockers of a broadcast that is about to be started, or nothing if it cannot be started. */
+export async function findStartWarnings(parts: WarningParts, { organizationId, id }: Key): Promise<Blocker[]> {
+  try {
+    return await blockersOf(parts, await getBroadcast(parts.db, organizationId, id))
+  } catch (error) {
+    // The start says why.
+    if (error instanceof Refusal) return []
+    throw error
+  }
+}
+
+async function blockersOf(parts: WarningParts, broadcast: Broadcast): Promise<Blocker[]> {
+  const { read, senders, runner, templates } = parts
+  const { organizationId, context } = broadcast
+  const { flow, audience, versions } = await read(organizationId, async (db) => {
+    const { flow, audience } = await readyToSend(db, broadcast)
+    return { flow, audience, versions: await loadSentVersions({ db, templates }, broadcast, flow.versionId) }
+  })
+  const fromEmails = versions.map(({ fromEmail }) => fromEmail)
+  for (const contact of await firstRecipients(read, audience)) {
+    const values = draftValues(contact, flow.organizationName, context)
+    const drafts = await Promise.all(versions.map((version) => runner.draft(version, values)))
+    if (drafts.some(({ missing }) => missing.length > 0)) continue
+    const { findings } = await checkEmails(runner, broadcast, versions, values, flow.kind === 'marketing')
+    return findBlockers(senders, { organizationId, fromEmails, findings })
+  }
+  return findBlockers(senders, { organizationId, fromEmails, findings: nothingChecked.findings })
+}
+
+async function firstRecipients(read: BoundedRead, audience: AudienceQuery): Promise<AudienceContact[]> {
+  const found: AudienceContact[] = []
+  let pages = 0
+  await readAudience(read, audience, {
+    sizeMax: () => pageSize,
+    more: (db, range) => selectAudience(db, audience, range, triedMax),
+    visit: ({ more }) => {
+      found.push(...more)
+      return found.length === 0 && ++pages < pagesMax
+    },
+  })
+  return found
+}
