@@ -212,7 +212,10 @@ export async function createModel(
       count(`${action} broadcast ${(await act(action)).status}`)
     }
     const ended = async () => {
-      const { status, counts } = await get()
+      const found = await get()
+      // The service was busy: ask again.
+      if (!found) return false
+      const { status, counts } = found
       if (status === 'paused') await act(choices.pick(['resume', 'cancel']))
       return status === 'sent' || (status === 'cancelled' && !counts.pending && !counts.queued)
     }
