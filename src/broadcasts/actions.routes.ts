@@ -2,7 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
-import { BlockersOut } from '../flows/flows.shapes.ts'
+import { blockerCodes } from '../flows/blockers.ts'
+import { BlockerCode, BlockersOut } from '../flows/flows.shapes.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { Strict } from '../http/unknown-fields.ts'
@@ -23,11 +24,11 @@ import type { Broadcast } from './broadcasts.sql.ts'
 import { notSent, VariantName } from './check.routes.ts'
 import { type Confirmation as ConfirmedNumbers, mayAnnounce } from './service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
-import { findStartWarnings, type WarningParts } from './start-warnings.ts'
+import { checkAccepted, findStartWarnings, type WarningParts } from './start-warnings.ts'
 import { variantKeys } from './variants.ts'
 
 const changed =
-  'The number of recipients has changed since the check, or the broadcast has been started by another request.'
+  'The number of recipients has changed since the check, the email has a blocker that was not accepted, or the broadcast has been started by another request.'
 
 const Confirmation = Nullable(
   Strict(
@@ -44,6 +45,13 @@ const Confirmation = Nullable(
           minimum: 0,
           description:
             'Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409.',
+        }),
+      ),
+      accepted_blockers: Type.Optional(
+        Type.Array(BlockerCode, {
+          maxItems: blockerCodes.length,
+          description:
+            'The blockers of the check in spite of which it is sent, `[]` for none. If the email has others, the response is 409 and nothing is sent. Without this field, blockers are only returned as `warnings`.',
         }),
       ),
     }),
@@ -89,6 +97,7 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
         schema: { ...documentation, params: IdParams, body: Confirmation, response: accepts(StartedOut) },
         handler: async (request, reply) => {
           const warnings = await findStartWarnings(parts, keyOf(request))
+          checkAccepted(warnings, request.body?.accepted_blockers)
           const broadcast = await act(parts, keyOf(request), confirmationOf(request))
           return reply.status(202).send(accepted({ ...broadcastOut(broadcast), warnings }))
         },
@@ -126,7 +135,8 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
         description:
           'Starts a scheduled broadcast at once, to all recipients, also if it was planned for the local time of each. Its sending hours and its rate still apply. `schedule.at` becomes null.',
         errors: {
-          conflict: 'The number of recipients has changed since the check, or the broadcast is not scheduled any more.',
+          conflict:
+            'The number of recipients has changed since the check, the email has a blocker that was not accepted, or the broadcast is not scheduled any more.',
           validation_failed: notSent,
           flow_not_active: 'The flow is paused or archived.',
         },

@@ -35,7 +35,29 @@ test('what makes an email useless is named by the check, the preview, and every 
   const preview = await app.manage('POST', `/organization/flows/${flow}/preview`, { context: { city: 'Graz' } })
   expect(preview.body.data.blockers).toEqual(blockers)
 
-  expect(await broadcast.start()).toMatchObject({ status: 202, body: { data: { warnings: blockers } } })
+  // Whoever names what to accept is protected from the rest.
+  const startWith = (accepted: string[]) =>
+    app.manage('POST', `/organization/broadcasts/${broadcast.id}/start`, { accepted_blockers: accepted })
+  const codes = blockers.map(({ code }: Blocker) => code)
+  for (const [accepted, others] of [
+    [[], codes],
+    [codes.slice(1), codes.slice(0, 1)],
+  ])
+    expect(await startWith(accepted)).toMatchObject({
+      status: 409,
+      body: {
+        data: null,
+        error: { type: 'conflict' },
+        message: expect.stringMatching(
+          `^The broadcast was not started\\. .* correct or accept this \\(${others.join(', ')}\\)\\.$`,
+        ),
+      },
+    })
+  expect((await startWith(['all'])).status).toBe(422)
+  const { status, starts_at } = (await app.manage('GET', `/organization/broadcasts/${broadcast.id}`)).body.data
+  expect([status, starts_at, relay.mails.length]).toEqual(['draft', null, 0])
+
+  expect(await startWith(codes)).toMatchObject({ status: 202, body: { data: { warnings: blockers } } })
   await broadcast.ended()
   expect(relay.mails).toHaveLength(3)
   const later = { schedule: { at: new Date(Date.now() + 3_600_000).toISOString() } }

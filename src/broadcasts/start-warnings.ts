@@ -5,7 +5,7 @@ import { type Blocker, findBlockers } from '../flows/blockers.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { draftValues } from '../flows/values.ts'
-import { Refusal } from '../values/errors.ts'
+import { conflict, Refusal } from '../values/errors.ts'
 import type { BroadcastId, OrganizationId } from '../values/ids.ts'
 import { type AudienceContact, type AudienceQuery, selectAudience } from './audience.sql.ts'
 import { type Broadcast, getBroadcast, readyToSend } from './broadcasts.ts'
@@ -37,6 +37,15 @@ export async function findStartWarnings(parts: WarningParts, { organizationId, i
     if (error instanceof Refusal) return []
     throw error
   }
+}
+
+/** Throws `Refusal` if the caller has named the blockers to accept, and there are others. */
+export function checkAccepted(blockers: Blocker[], accepted: Blocker['code'][] | undefined): void {
+  const others = blockers.filter(({ code }) => accepted && !accepted.includes(code))
+  if (others.length === 0) return
+  const codes = [...new Set(others.map(({ code }) => code))].join(', ')
+  const messages = others.map(({ message }) => message).join(' ')
+  throw conflict(`The broadcast was not started. ${messages} Check it again, and correct or accept this (${codes}).`)
 }
 
 async function blockersOf(parts: WarningParts, broadcast: Broadcast): Promise<Blocker[]> {

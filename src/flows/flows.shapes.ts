@@ -37,8 +37,9 @@ export const draftFields = {
 const DraftFields = Type.Object(draftFields)
 
 export const VariableOut = Named('Variable', { name: Type.String(), has_default: Type.Boolean() })
+export const BlockerCode = oneOf(...blockerCodes)
 /** What `checkEmail` returns. */
-export const BlockersOut = Type.Array(Named('Blocker', { code: oneOf(...blockerCodes), message: Type.String() }), {
+export const BlockersOut = Type.Array(Named('Blocker', { code: BlockerCode, message: Type.String() }), {
   description:
     'What makes the email useless or unlawful for its recipients, with the senders and addresses that would be used now: links that only this machine can open, a sender that is rejected or not verified, a marketing email without a postal address. It does not prevent sending.',
 })

@@ -103,7 +103,7 @@ export function createAnswerer({ server, routes, confirmations, log }: McpParts)
 /** The numbers come from the confirmation, not from the client. */
 function startTool(tools: ReadonlyMap<string, Tool>): Pick<Tool, 'operation'> {
   const { operation } = tools.get('start_broadcast')!
-  return { operation: { ...operation, body: ['expected_recipients', 'expected_unsubscribed'] } }
+  return { operation: { ...operation, body: ['expected_recipients', 'expected_unsubscribed', 'accepted_blockers'] } }
 }
 
 const toolNameOf = (message: { method?: unknown; params?: { name?: unknown } }): string | undefined =>

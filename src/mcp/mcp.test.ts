@@ -228,7 +228,7 @@ test('if the audience changes while the user thinks, the user is asked again', a
     return accept({} as never)
   })
   const refused = await other.call('start_broadcast', { broadcast_id: endless.id })
-  expect(refused).toMatchObject({ isError: true, data: { error: expect.stringMatching(/keeps changing/) } })
+  expect(refused).toMatchObject({ isError: true, data: { error: expect.stringMatching(/keep changing/) } })
   expect(await statusOf(app, endless.id)).toBe('draft')
 })
 

@@ -2,7 +2,7 @@ import type { Arguments, Outcome, ToolCaller } from './call-tool.ts'
 import { NoAnswer, type UserAnswer } from './confirmations.ts'
 import type { Tool } from './tools.ts'
 
-/** If the number of recipients changes while the user thinks, the user is asked again, this often at most. */
+/** If the recipients or the blockers change while the user thinks, the user is asked again, this often at most. */
 const questionsMax = 3
 
 export type Ask = (question: { message: string; requestedSchema: object }) => Promise<UserAnswer>
@@ -13,12 +13,12 @@ type Check = {
   recipients: number
   unsubscribed: number
   not_subscribed: number
-  blockers: { message: string }[]
+  blockers: { code: string; message: string }[]
 }
 
 const refused = (error: string): Outcome => ({ isError: true, status: 409, data: { error } })
 
-/** Starts a broadcast after the user has confirmed the exact number of recipients. */
+/** Starts a broadcast after the user has confirmed the exact number of recipients, and what speaks against it. */
 export async function startConfirmed(
   caller: Pick<ToolCaller, 'run'>,
   { get, check, start }: StartTools,
@@ -35,24 +35,26 @@ export async function startConfirmed(
     const counted = await caller.run(check, { broadcast_id })
     if (counted.isError) return counted
     const broadcast = found.data as Broadcast
-    const { recipients, unsubscribed } = counted.data as Check
+    const { recipients, unsubscribed, blockers } = counted.data as Check
     if (recipients > 0 && !(await isConfirmed(ask, broadcast, counted.data as Check)))
       return refused('The user did not confirm. Nothing was sent.')
     const started = await caller.run(start, {
       broadcast_id,
       expected_recipients: recipients,
+      accepted_blockers: codesOf(blockers),
       ...(broadcast.service_announcement && { expected_unsubscribed: unsubscribed }),
     })
     if (started.status !== 409) return started
-    // Another reason than a changed number: the next check would find the same.
+    // Another reason than what was confirmed: the next check would find the same.
     const again = await caller.run(check, { broadcast_id })
-    if (again.isError || sameNumbers(again.data as Check, counted.data as Check)) return started
+    if (again.isError || confirmedBy(again.data as Check) === confirmedBy(counted.data as Check)) return started
   }
-  return refused('The number of recipients keeps changing. Nothing was sent.')
+  return refused('The recipients or the blockers keep changing. Nothing was sent.')
 }
 
-const sameNumbers = (one: Check, other: Check) =>
-  one.recipients === other.recipients && one.unsubscribed === other.unsubscribed
+const codesOf = (blockers: Check['blockers']) => [...new Set(blockers.map(({ code }) => code))]
+const confirmedBy = ({ recipients, unsubscribed, blockers }: Check) =>
+  JSON.stringify([recipients, unsubscribed, codesOf(blockers)])
 
 async function isConfirmed(ask: Ask, broadcast: Broadcast, check: Check): Promise<boolean> {
   try {

@@ -255,9 +255,13 @@ test('a transactional flow is sent as a service announcement by an owner who typ
 
 test('blockers are red, separate from suggestions, and a start in spite of them is typed', async () => {
   await using relay = await startRelay()
-  await using own = await startService({ settings: { ...openToAll, SMTP_URL: relay.url } })
+  const settings = { ...openToAll, SMTP_URL: relay.url, ALLOWED_SENDER_DOMAINS: 'acme.example' }
+  await using own = await startService({ settings })
   const account = await registerOwner(own)
   await fill(own, account)
+  const [flow] = (await own.manage(account.session, 'GET', '/organization/flows')).body.data
+  const sendAs = (from_email: string | null) =>
+    own.manage(account.session, 'PATCH', `/organization/flows/${flow.id}`, { from_email })
   await using tab = await openTab(browser, own, { account })
   const { page } = tab
   await page.goto('flows')
@@ -275,19 +279,33 @@ test('blockers are red, separate from suggestions, and a start in spite of them 
   await page.getByLabel('topic').fill('birds')
   await choose(page, 'Send to', 'Readers (5)')
   const panel = page.getByRole('region', { name: 'Before sending' })
-  await panel.getByRole('button', { name: 'Check recipients' }).click()
   const blockers = panel.locator('[data-tone=bad]')
-  await blockers.getByText('The email leaves as hello@localhost', { exact: false }).waitFor()
-  expect(await blockers.getByRole('listitem').count()).toBe(3)
-  await blockers.getByText('Set it under Brand', { exact: false }).waitFor()
-  const suggestions = panel.locator('[data-tone=warn]')
-  expect(await suggestions.innerText()).toMatch(/^1 suggestion\s.*leads to a test address/)
-  await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
   const dialog = page.getByRole('dialog')
   const send = dialog.getByRole('button', { name: 'Send to 4 recipients' })
   const confirmation = dialog.getByLabel('Type “send anyway” to send it')
+  await sendAs('hi@acme.example')
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await blockers.getByText('Set it under Brand', { exact: false }).waitFor()
+  expect(await blockers.getByRole('listitem').count()).toBe(2)
+  const suggestions = panel.locator('[data-tone=warn]')
+  expect(await suggestions.innerText()).toMatch(/^1 suggestion\s.*leads to a test address/)
+
+  // Only the blockers that were shown are accepted.
+  await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
+  await confirmation.fill('send anyway')
+  await sendAs(null)
+  await send.click()
+  await dialog
+    .getByText('The broadcast was not started. The email leaves as hello@localhost', { exact: false })
+    .waitFor()
+  await dialog.getByRole('button', { name: 'Not yet' }).click()
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await blockers.getByText('The email leaves as hello@localhost', { exact: false }).waitFor()
+  expect(await blockers.getByRole('listitem').count()).toBe(3)
+  await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
   await confirmation.fill('send')
   expect(await send.isDisabled()).toBe(true)
+  expect(relay.mails).toEqual([])
   expect(await barriersInBothThemes(page)).toEqual([])
   await confirmation.fill('send anyway')
   await send.click()

@@ -38,7 +38,9 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   const { recipients } = checked.data
   await recorder.record('testBroadcast', { params, body: { to: 'editor@acme.example' } })
   await recorder.record('startBroadcast', { params, body: { expected_recipients: recipients + 1 }, status: 409 })
-  await recorder.record('startBroadcast', { params, body: { expected_recipients: recipients } })
+  const accepted = checked.data.blockers.map(({ code }: { code: string }) => code)
+  const confirmation = { expected_recipients: recipients, accepted_blockers: accepted }
+  await recorder.record('startBroadcast', { params, body: confirmation })
   await until('the broadcast to be sent', async () => {
     const { body } = await app.manage('GET', `/organization/broadcasts/${id}`)
     return body.data.status === 'sent'

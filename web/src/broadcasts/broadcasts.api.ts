@@ -9,6 +9,7 @@ import type {
   BroadcastPreviewInput,
   BroadcastRecipient,
   BroadcastStatus,
+  EmailBlocker,
   Engagement,
   RecipientStatus,
 } from '../api/types.ts'
@@ -144,8 +145,12 @@ export const testBroadcast = (id: string, to: string, variant?: VariantKey) =>
   )
 export const chooseVariant = (id: string, variant: VariantKey) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/choose-variant', { ...at(id), body: { variant } }))
-/** The numbers that the check returned. */
-type Confirmation = { expected_recipients: number; expected_unsubscribed?: number }
+/** What the check returned. */
+type Confirmation = {
+  expected_recipients: number
+  expected_unsubscribed?: number
+  accepted_blockers: EmailBlocker['code'][]
+}
 export const startBroadcast = (id: string, body: Confirmation) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body }))
 export const scheduleBroadcast = (id: string, body: Confirmation) =>

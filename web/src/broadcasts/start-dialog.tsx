@@ -63,6 +63,8 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
     mutationFn: () =>
       starts[kind].send(id, {
         expected_recipients: check.recipients,
+        // One that appeared since the check is refused.
+        accepted_blockers: [...new Set(check.blockers.map(({ code }) => code))],
         ...(isAnnouncement && { expected_unsubscribed: check.unsubscribed }),
       }),
     onSuccess: async () => {
