@@ -1,4 +1,4 @@
-import type { Db } from '../src/db/db.ts'
+import type { Db } from '../src/platform/db/db.ts'
 import { endpoints, startDeliverer } from './support/deliveries.ts'
 import { enqueueNewJobs } from './support/enqueue.ts'
 import { startPeer } from './support/peer.ts'

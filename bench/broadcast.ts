@@ -1,5 +1,5 @@
-import type { Db } from '../src/db/db.ts'
-import type { OrganizationId } from '../src/values/ids.ts'
+import type { Db } from '../src/platform/db/db.ts'
+import type { OrganizationId } from '../src/platform/values/ids.ts'
 import { BareSmtp } from './support/bare-smtp.ts'
 import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'

@@ -1,5 +1,5 @@
-import type { Db } from '../src/db/db.ts'
-import { type FlowId, newId, type OrganizationId, toText } from '../src/values/ids.ts'
+import type { Db } from '../src/platform/db/db.ts'
+import { type FlowId, newId, type OrganizationId, toText } from '../src/platform/values/ids.ts'
 import { fillFlowCounters } from './support/flow-counters.ts'
 import { HttpLoad, httpRequest } from './support/http-load.ts'
 import type { Result } from './support/result.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../src/db/db.ts'
+import type { Db } from '../src/platform/db/db.ts'
 import { BareSmtp } from './support/bare-smtp.ts'
 import { enqueueNewJobs } from './support/enqueue.ts'
 import { startPeer } from './support/peer.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../src/db/db.ts'
+import type { Db } from '../src/platform/db/db.ts'
 import { endpoints, startDeliverer } from './support/deliveries.ts'
 import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'

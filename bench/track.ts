@@ -1,5 +1,5 @@
-import { createTokens } from '../src/secrets/tokens.ts'
-import { newId } from '../src/values/ids.ts'
+import { createTokens } from '../src/platform/secrets/tokens.ts'
+import { newId } from '../src/platform/values/ids.ts'
 import { compareWithHello } from './support/compare-http.ts'
 import { httpRequest, inTurn } from './support/http-load.ts'
 import { options } from './support/options.ts'

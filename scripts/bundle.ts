@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { packageRoot } from '../src/config/package-root.ts'
+import { packageRoot } from '../src/platform/config/package-root.ts'
 import { newestMtimeMs } from './newest.ts'
 import { replaceDirectory } from './replace-directory.ts'
 

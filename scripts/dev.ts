@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../src/config/package-root.ts'
+import { packageRoot } from '../src/platform/config/package-root.ts'
 import { bundleWhenStale } from './bundle.ts'
 import { buildDocumentationWhenStale } from './documentation-build.ts'
 
@@ -82,7 +82,7 @@ const web = await createServer({
 })
 await web.listen()
 // The service reads migrations from the sources, and the documentation from what is built.
-const watched = ['src/db/migrations', 'docs'].map((folder) =>
+const watched = ['src/platform/db/migrations', 'docs'].map((folder) =>
   watch(join(packageRoot, folder), { recursive: true }, () => void restart()),
 )
 const compiler = compile()

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../src/config/package-root.ts'
+import { packageRoot } from '../src/platform/config/package-root.ts'
 import { newestMtimeMs } from './newest.ts'
 import { webSources } from './web-build.ts'
 

@@ -16,10 +16,14 @@ const folders = ['queue', 'events', 'messages', 'broadcasts', 'privacy', 'secret
 
 /** Tests in other folders that were written for this one. */
 const furtherTests: Partial<Record<string, string[]>> = {
-  events: ['src/tracking/hits.test.ts', 'src/contacts/consent.test.ts'],
-  messages: ['src/sending-status/sending-pause.test.ts'],
-  privacy: ['src/contacts/contacts.test.ts', 'src/imports/undo.test.ts'],
-  secrets: ['src/backup/backup.test.ts', 'src/commands/doctor.test.ts', 'src/webhooks/signing-secrets.test.ts'],
+  events: ['src/engagement/tracking/hits.test.ts', 'src/audience/contacts/consent.test.ts'],
+  messages: ['src/operations/sending-status/sending-pause.test.ts'],
+  privacy: ['src/audience/contacts/contacts.test.ts', 'src/audience/imports/undo.test.ts'],
+  secrets: [
+    'src/operations/backup/backup.test.ts',
+    'src/operations/commands/doctor.test.ts',
+    'src/events/webhooks/signing-secrets.test.ts',
+  ],
 }
 
 type Result = 'killed' | 'timeout' | 'rejected by the compiler' | 'not reached' | 'survived'

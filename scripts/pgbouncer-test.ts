@@ -12,7 +12,14 @@ import { pino } from 'pino'
 // `npm run test:pgbouncer [-- FILE…]`. The program is `pgbouncer`, or the one in the variable PGBOUNCER.
 
 /** Everything that writes to the database, except the tests that replace the server or its users. */
-const defaultTests = ['src/queue', 'src/messages', 'src/events', 'src/webhooks', 'src/tracking', 'src/contacts']
+const defaultTests = [
+  'src/platform/queue',
+  'src/sending/messages',
+  'src/events/recording',
+  'src/events/webhooks',
+  'src/engagement/tracking',
+  'src/audience/contacts',
+]
 const program = process.env.PGBOUNCER ?? 'pgbouncer'
 const startMsMax = 10_000
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Browser, Page } from 'playwright-core'
-import { packageRoot } from '../src/config/package-root.ts'
+import { packageRoot } from '../src/platform/config/package-root.ts'
 import { launchBrowser } from '../test/browser/support/chromium.ts'
 
 /** `npm run screenshots`: takes the pictures of the README from the demo, in the browser of the tests. */

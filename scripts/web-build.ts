@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { packageRoot } from '../src/config/package-root.ts'
+import { packageRoot } from '../src/platform/config/package-root.ts'
 import { compressFile } from './compress-file.ts'
 import { newestMtimeMs } from './newest.ts'
 import { replaceDirectory } from './replace-directory.ts'

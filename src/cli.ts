@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { type Call, type Flags, textOf, UsageFault } from './commands/call.ts'
-import { version } from './config/package-root.ts'
-import { missingPrivilege } from './db/connect-faults.ts'
-import { Refusal, SetupFault } from './values/errors.ts'
+import { type Call, type Flags, textOf, UsageFault } from './operations/commands/call.ts'
+import { version } from './platform/config/package-root.ts'
+import { missingPrivilege } from './platform/db/connect-faults.ts'
+import { Refusal, SetupFault } from './platform/values/errors.ts'
 
 type Command = {
   usage: string
@@ -37,64 +37,64 @@ const commands: Record<string, Command> = {
     usage: 'start [--demo]',
     about: 'Run everything: API, web app and workers.',
     switches: { demo: 'Create an organization with sample data and print how to sign in to it.' },
-    run: async (call) => (await import('./commands/run.ts')).run(['serve', 'work'], call),
+    run: async (call) => (await import('./operations/commands/run.ts')).run(['serve', 'work'], call),
   },
   demo: {
     usage: 'demo remove',
     about: 'Delete the organization that start --demo created, with all of its data.',
-    run: async (call) => (await import('./commands/demo.ts')).removeDemoData(call),
+    run: async (call) => (await import('./operations/commands/demo.ts')).removeDemoData(call),
   },
   serve: {
     usage: 'serve',
     about: 'Run the API and the web app only.',
-    run: async (call) => (await import('./commands/run.ts')).run(['serve'], call),
+    run: async (call) => (await import('./operations/commands/run.ts')).run(['serve'], call),
   },
   work: {
     usage: 'work',
     about: 'Run the workers only: sending, webhooks, imports.',
-    run: async (call) => (await import('./commands/run.ts')).run(['work'], call),
+    run: async (call) => (await import('./operations/commands/run.ts')).run(['work'], call),
   },
   migrate: {
     usage: 'migrate',
     about: 'Run pending migrations and exit.',
-    run: async (call) => (await import('./commands/migrate.ts')).migrateDatabase(call),
+    run: async (call) => (await import('./operations/commands/migrate.ts')).migrateDatabase(call),
   },
   distribute: {
     usage: 'distribute [--yes]',
     about: 'Distribute the tables by organization over the nodes of a Citus cluster.',
     switches: { yes: 'Distribute the tables. Without it, only print which tables would be.' },
-    run: async (call) => (await import('./commands/distribute.ts')).distributeTables(call),
+    run: async (call) => (await import('./operations/commands/distribute.ts')).distributeTables(call),
   },
   config: {
     usage: 'config',
     about: 'Print every setting with its value and meaning.',
-    run: async (call) => (await import('./commands/config.ts')).showConfig(call),
+    run: async (call) => (await import('./operations/commands/config.ts')).showConfig(call),
   },
   doctor: {
     usage: 'doctor',
     about: 'Check the machine and the settings, and suggest fixes.',
-    run: async (call) => (await import('./commands/doctor.ts')).doctor(call),
+    run: async (call) => (await import('./operations/commands/doctor.ts')).doctor(call),
   },
   openapi: {
     usage: 'openapi',
     about: 'Print the OpenAPI document.',
-    run: async () => (await import('./commands/openapi.ts')).printOpenApi(),
+    run: async () => (await import('./operations/commands/openapi.ts')).printOpenApi(),
   },
   'classify-bounce': {
     usage: 'classify-bounce FILE…',
     about: 'Classify bounce and complaint emails; prints one JSON line per file.',
-    run: async (call) => (await import('./commands/classify-bounce.ts')).classifyBounceFiles(call),
+    run: async (call) => (await import('./operations/commands/classify-bounce.ts')).classifyBounceFiles(call),
   },
   'rebuild-counters': {
     usage: 'rebuild-counters',
     about: 'Recount all events; reports and corrects differences (there should be none).',
-    run: async (call) => (await import('./commands/rebuild-counters.ts')).rebuildAllCounters(call),
+    run: async (call) => (await import('./operations/commands/rebuild-counters.ts')).rebuildAllCounters(call),
   },
   backup: {
     usage: 'backup FILE [--passphrase-stdin]',
     about: 'Write the database, the secret and the spool to a file while Waxwing is running.',
     switches: { 'passphrase-stdin': passphraseSwitch },
-    run: async (call) => (await import('./commands/backup.ts')).backUpDatabase(call),
+    run: async (call) => (await import('./operations/commands/backup.ts')).backUpDatabase(call),
   },
   restore: {
     usage: 'restore FILE [--passphrase-stdin] [--replace]',
@@ -103,29 +103,29 @@ const commands: Record<string, Command> = {
       'passphrase-stdin': passphraseSwitch,
       replace: 'Delete what the database contains.',
     },
-    run: async (call) => (await import('./commands/restore.ts')).restoreDatabase(call),
+    run: async (call) => (await import('./operations/commands/restore.ts')).restoreDatabase(call),
   },
   export: {
     usage: 'export --organization ID FILE',
     about: 'Write one organization to a file, one JSON value per line.',
     flags: { organization: 'The id of the organization (org_…).' },
-    run: async (call) => (await import('./commands/export-organization.ts')).exportToFile(call),
+    run: async (call) => (await import('./operations/commands/export-organization.ts')).exportToFile(call),
   },
   import: {
     usage: 'import FILE',
     about: 'Import an exported organization. Importing it again changes nothing.',
-    run: async (call) => (await import('./commands/export-organization.ts')).importFromFile(call),
+    run: async (call) => (await import('./operations/commands/export-organization.ts')).importFromFile(call),
   },
   'confirm-import': {
     usage: 'confirm-import --organization ID',
     about: 'Let the API keys of an imported organization work, without the limits for new organizations.',
     flags: { organization: 'The id of the organization (org_…).' },
-    run: async (call) => (await import('./commands/export-organization.ts')).confirmImported(call),
+    run: async (call) => (await import('./operations/commands/export-organization.ts')).confirmImported(call),
   },
   'pause-sending': {
     usage: 'pause-sending',
     about: 'Stop all emails and webhooks. They are still accepted and queued.',
-    run: async (call) => (await import('./commands/pause-sending.ts')).pauseAllSending(call),
+    run: async (call) => (await import('./operations/commands/pause-sending.ts')).pauseAllSending(call),
   },
   'resume-sending': {
     usage: 'resume-sending [--discard-queued]',
@@ -133,7 +133,7 @@ const commands: Record<string, Command> = {
     switches: {
       'discard-queued': 'Mark what was due when the pause began as failed instead of sending it.',
     },
-    run: async (call) => (await import('./commands/pause-sending.ts')).resumeAllSending(call),
+    run: async (call) => (await import('./operations/commands/pause-sending.ts')).resumeAllSending(call),
   },
   'create-organization': {
     usage: 'create-organization --name NAME --email EMAIL [--password-stdin]',
@@ -144,7 +144,7 @@ const commands: Record<string, Command> = {
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
-    run: async (call) => (await import('./commands/create-organization.ts')).createOrganization(call),
+    run: async (call) => (await import('./operations/commands/create-organization.ts')).createOrganization(call),
   },
   'reset-password': {
     usage: 'reset-password --email EMAIL [--password-stdin]',
@@ -154,14 +154,15 @@ const commands: Record<string, Command> = {
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
-    run: async (call) => (await import('./commands/reset-password.ts')).setNewPassword(call),
+    run: async (call) => (await import('./operations/commands/reset-password.ts')).setNewPassword(call),
   },
 }
 
 async function main(words: string[]): Promise<unknown> {
   const [name = 'help', ...rest] = words
   if (name === '--version' || name === '-v') return print(version)
-  if (Object.hasOwn(developerCommands, name)) return (await import('./commands/developer.ts')).runDeveloper(words)
+  if (Object.hasOwn(developerCommands, name))
+    return (await import('./operations/commands/developer.ts')).runDeveloper(words)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
     const wanted = name === 'help' || name === '--help' || name === '-h'
@@ -176,7 +177,7 @@ async function main(words: string[]): Promise<unknown> {
   ])
   const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true })
   const flags = values as Flags
-  const { readSources } = await import('./config/config.ts')
+  const { readSources } = await import('./platform/config/config.ts')
   const sources = readSources(textOf(flags, 'env-file'))
   return command.run({ sources, flags, words: positionals })
 }

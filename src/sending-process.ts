@@ -1,13 +1,13 @@
 import { constants, setPriority } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { Registry } from 'prom-client'
-import { tuning } from './config/tuning.ts'
-import { openDb } from './db/db.ts'
-import { Hints } from './queue/hints.ts'
-import { openLog } from './runtime/log.ts'
+import { tuning } from './platform/config/tuning.ts'
+import { openDb } from './platform/db/db.ts'
+import { CountReport, listenToParent, tellParent } from './platform/processes/parent.ts'
+import type { SendingStart, ToSendingProcess } from './platform/processes/protocol.ts'
+import { Hints } from './platform/queue/hints.ts'
+import { openLog } from './platform/runtime/log.ts'
 import { createBroadcaster, createSendingParts } from './sending-parts.ts'
-import { CountReport, listenToParent, tellParent } from './sending-processes/parent.ts'
-import type { SendingStart, ToSendingProcess } from './sending-processes/protocol.ts'
 
 /** Enough for reading recipients, recording results, and looking for a pause at the same time. */
 const databaseConnections = 3

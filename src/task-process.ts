@@ -1,12 +1,12 @@
-import { readMembersTask } from './contacts/members.task.ts'
-import { bodyTask, checkTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
-import { prepareImageTask } from './images/prepare-image.task.ts'
-import { readImportTask } from './imports/import.task.ts'
-import { inspectImportTask } from './imports/inspect.task.ts'
-import { emailTextTask } from './messages/email-text.task.ts'
-import { readAddressListTask } from './suppressions/address-list.task.ts'
-import { serveTasks } from './tasks/serve.ts'
-import { classifyBounceTask } from './tracking/classify-bounce.task.ts'
+import { readMembersTask } from './audience/contacts/members.task.ts'
+import { readImportTask } from './audience/imports/import.task.ts'
+import { inspectImportTask } from './audience/imports/inspect.task.ts'
+import { readAddressListTask } from './audience/suppressions/address-list.task.ts'
+import { bodyTask, checkTask, compileTask, draftTask, previewTask } from './content/flows/templates.task.ts'
+import { prepareImageTask } from './content/images/prepare-image.task.ts'
+import { classifyBounceTask } from './engagement/bounces/classify-bounce.task.ts'
+import { serveTasks } from './platform/tasks/serve.ts'
+import { emailTextTask } from './sending/messages/email-text.task.ts'
 
 /** The entry point of a task process. Lists all tasks. */
 serveTasks([

@@ -128,51 +128,54 @@ test('only flows/liquid uses liquidjs, and only through its interface', () => {
   const direct = files.filter((file) => !inside(file) && /from 'liquidjs'/.test(textOf(file)))
   const past = files.filter(
     (file) =>
-      !inside(file) && relativeImports(file).some((target) => inside(target) && target !== 'flows/liquid/liquid.ts'),
+      !inside(file) &&
+      relativeImports(file).some((target) => inside(target) && target !== 'content/flows/liquid/liquid.ts'),
   )
   expect({ direct, past }).toEqual({ direct: [], past: [] })
 })
 
 test('what organizations share is created through the registry of stages', () => {
-  const makers = new Set(['runtime/stage-registry.ts', 'db/cluster/batches.ts'])
+  const makers = new Set(['platform/runtime/stage-registry.ts', 'platform/db/cluster/batches.ts'])
   const direct = files.filter((file) => !makers.has(file) && /new (Stage|Batcher)\b/.test(textOf(file)))
   expect(direct).toEqual([])
   // Passwords are checked before it is known whose they are, and emails of broadcasts have a share by mail server.
   const others = files.filter((file) => /from 'p-limit'|class \w*(Semaphore|Slots|Shares|Limiter)\b/.test(textOf(file)))
-  expect(others.sort()).toEqual(['accounts/password-queue.ts', 'broadcasts/slots.ts'])
+  expect(others.sort()).toEqual(['accounts/people/password-queue.ts', 'broadcasts/sending/slots.ts'])
 })
 
 test('every source file is in a listed folder or is a wiring file', () => {
   expect(files.filter((file) => !wiring.has(file) && !order.includes(folderOf(file)))).toEqual([])
 })
 
-test('only config/config.ts reads the environment', () => {
-  expect(files.filter((file) => file !== 'config/config.ts' && /process\.env\b/.test(textOf(file)))).toEqual([])
+test('only platform/config/config.ts reads the environment', () => {
+  expect(files.filter((file) => file !== 'platform/config/config.ts' && /process\.env\b/.test(textOf(file)))).toEqual(
+    [],
+  )
 })
 
 test('SQL is only in .sql.ts files, in the database folder, and in files that other folders use in their transactions', () => {
   const shared = new Set([
-    'accounts/past-account.ts',
+    'accounts/people/past-account.ts',
     'broadcasts/past-broadcasts.ts',
-    'contacts/eligibility.ts',
-    'contacts/history.ts',
-    'contacts/locks.ts',
-    'contacts/past-contacts.ts',
-    'flows/past-flows.ts',
-    'images/past-images.ts',
-    'imports/past-import.ts',
-    'messages/broadcast-messages.ts',
-    'messages/past-messages.ts',
-    'queue/queue.ts',
-    'queue/settle-jobs.ts',
-    'queue/withdraw.ts',
-    'queue/hints.ts',
-    'segments/past-segments.ts',
-    'suppressions/past-suppressions.ts',
-    'webhooks/event-deliveries.ts',
-    'webhooks/fan-out.ts',
-    'webhooks/past-webhooks.ts',
-    'commands/doctor-database.ts',
+    'audience/contacts/eligibility.ts',
+    'audience/contacts/history.ts',
+    'audience/contacts/locks.ts',
+    'audience/contacts/past-contacts.ts',
+    'content/flows/past-flows.ts',
+    'content/images/past-images.ts',
+    'audience/imports/past-import.ts',
+    'sending/messages/broadcast-messages.ts',
+    'sending/messages/past-messages.ts',
+    'platform/queue/queue.ts',
+    'platform/queue/settle-jobs.ts',
+    'platform/queue/withdraw.ts',
+    'platform/queue/hints.ts',
+    'audience/segments/past-segments.ts',
+    'audience/suppressions/past-suppressions.ts',
+    'events/webhooks/event-deliveries.ts',
+    'events/webhooks/fan-out.ts',
+    'events/webhooks/past-webhooks.ts',
+    'operations/commands/doctor-database.ts',
   ])
   const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/
   const wrong = files.filter(

@@ -9,7 +9,16 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 test('commands in a checkout build only after a change, and a built one can be used without write access', async () => {
   using folder = newFolder()
-  const copy = ['package.json', 'src', 'scripts', 'packages', 'dist/bin', 'dist/scripts', 'dist/src/config', 'web/src']
+  const copy = [
+    'package.json',
+    'src',
+    'scripts',
+    'packages',
+    'dist/bin',
+    'dist/scripts',
+    'dist/src/platform/config',
+    'web/src',
+  ]
   const isNeeded = (path: string) => !/node_modules|\.(test\.ts|map)$|\/(test|fixtures)$/.test(path)
   for (const path of copy) cpSync(path, join(folder.path, path), { recursive: true, filter: isNeeded })
   chmodSync(folder.path, 0o755)

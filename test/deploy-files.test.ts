@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { checkSettings } from '../src/commands/check-settings.ts'
-import { type Environment, readConfig, settings } from '../src/config/config.ts'
-import { parseEnvFile } from '../src/config/env-file.ts'
+import { checkSettings } from '../src/operations/commands/check-settings.ts'
+import { type Environment, readConfig, settings } from '../src/platform/config/config.ts'
+import { parseEnvFile } from '../src/platform/config/env-file.ts'
 import { newFolder, watch } from './support/command.ts'
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -125,7 +125,7 @@ test('the systemd unit starts the service as its own user, with one writable dir
 function copyProgram(folder: string): string {
   cpSync('dist/bin', join(folder, 'dist/bin'), { recursive: true })
   cpSync('package.json', join(folder, 'package.json'))
-  mkdirSync(join(folder, 'src/db/migrations'), { recursive: true })
+  mkdirSync(join(folder, 'src/platform/db/migrations'), { recursive: true })
   execFileSync('chmod', ['-R', 'a+rX', ...['dist', 'src', 'package.json'].map((name) => join(folder, name))])
   chmodSync(folder, 0o755)
   return join(folder, 'dist/bin/cli.js')

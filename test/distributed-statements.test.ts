@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Db } from '../src/db/db.ts'
+import type { Db } from '../src/platform/db/db.ts'
 import { asDistributed, collectStatements } from './support/as-distributed.ts'
 import { appSecret, person, sendTo, tokens } from './support/readers.ts'
 import { brokenRules } from './support/statement-rules.ts'

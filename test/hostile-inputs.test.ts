@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { LoopBlock } from '../src/runtime/event-loop.ts'
+import type { LoopBlock } from '../src/platform/runtime/event-loop.ts'
 import { hostileAvailability } from './support/hostile-availability.ts'
 import { hostileBroadcasts } from './support/hostile-broadcasts.ts'
 import type { HostileInput } from './support/hostile-calls.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LoopBlock } from '../src/runtime/event-loop.ts'
+import type { LoopBlock } from '../src/platform/runtime/event-loop.ts'
 import { type ApiOperation, apiInputs, call, operations, resolve } from './support/api-inputs.ts'
 import { bounceAddress } from './support/hostile-bounces.ts'
 import { sampleOf } from './support/schema-inputs.ts'

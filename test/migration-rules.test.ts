@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMigrations } from '../src/db/migrate.ts'
+import { readMigrations } from '../src/platform/db/migrate.ts'
 import { readReleases } from './releases/releases.ts'
 import { migrationProblems } from './support/migration-rules.ts'
 

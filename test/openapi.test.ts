@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { lint, loadConfig } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
-import { documentOf } from '../src/documentation/api-document.ts'
+import { documentOf } from '../src/operations/documentation/api-document.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 /** Sent to every operation; `call` checks the responses against the document. */

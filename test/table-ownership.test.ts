@@ -80,13 +80,19 @@ const owners: Record<string, string> = {
 /** Statements that must change tables of several folders in one commit. */
 const exceptions: Record<string, string[]> = {
   // An event updates the state of its message and contact.
-  'events/consequences.sql.ts': ['broadcast_counts', 'broadcast_recipients', 'contacts', 'messages', 'suppressions'],
+  'events/recording/consequences.sql.ts': [
+    'broadcast_counts',
+    'broadcast_recipients',
+    'contacts',
+    'messages',
+    'suppressions',
+  ],
   // An unsubscription is stored with the contact and, as a suppression, with its address.
-  'contacts/subscriptions.sql.ts': ['suppressions'],
+  'audience/contacts/subscriptions.sql.ts': ['suppressions'],
   // Undoing an import removes and restores contacts, and removes suppressions.
-  'imports/undo.sql.ts': ['contact_history', 'contacts', 'group_members', 'suppressions'],
+  'audience/imports/undo.sql.ts': ['contact_history', 'contacts', 'group_members', 'suppressions'],
   // Accepting a message creates its contact.
-  'messages/accept.sql.ts': ['contacts'],
+  'sending/messages/accept.sql.ts': ['contacts'],
 }
 
 const root = 'src'

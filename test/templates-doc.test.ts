@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { engineFor } from '../src/flows/liquid/engine.ts'
-import { filtersFor } from '../src/flows/liquid/filters.ts'
-import { keysMax, nestingMax, tagLengthMax, tagsMax } from '../src/flows/liquid/parse.ts'
-import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/flows/template.ts'
+import { engineFor } from '../src/content/flows/liquid/engine.ts'
+import { filtersFor } from '../src/content/flows/liquid/filters.ts'
+import { keysMax, nestingMax, tagLengthMax, tagsMax } from '../src/content/flows/liquid/parse.ts'
+import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/content/flows/template.ts'
 import { filterHelp, nameHelp, tagHelp } from '../web/src/flows/template-help.ts'
 
 const page = readFileSync('docs/guides/templates.md', 'utf8')

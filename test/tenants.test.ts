@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eraseDeletedOrganizations } from '../src/privacy/erase-organization.ts'
+import { eraseDeletedOrganizations } from '../src/operations/privacy/erase-organization.ts'
 import { fillOrganization } from './support/fill-organization.ts'
 import { orderFlow, send } from './support/flows.ts'
 import { type DocumentedOperation, sampleQuery } from './support/openapi-check.ts'

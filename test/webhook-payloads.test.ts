@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import type { ApiDocument } from '../src/documentation/types.ts'
+import type { ApiDocument } from '../src/platform/http/types.ts'
 import {
   contactChangeNames,
   organizationEventNames,
   type WebhookEventName,
   webhookEventNames,
-} from '../src/values/event-types.ts'
+} from '../src/platform/values/event-types.ts'
 import { fill } from './support/broadcasts.ts'
 import { addMailServer } from './support/mail-servers.ts'
 import { startNameServer } from './support/name-server.ts'

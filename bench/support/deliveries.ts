@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import type { Db } from '../../src/db/db.ts'
+import type { Db } from '../../src/platform/db/db.ts'
 import { authorityFile, certificateOf } from './certificates.ts'
 import { atEnd } from './cleanup.ts'
 import { enqueueNewJobs } from './enqueue.ts'

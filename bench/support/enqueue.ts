@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../src/db/sql.ts'
+import { type Sql, sql } from '../../src/platform/db/sql.ts'
 
 /** CTEs that insert the rows of a CTE `new_jobs (organization_id, kind, lane, due_at, id)` and mark their lanes due. */
 export const enqueueNewJobs: Sql = sql`

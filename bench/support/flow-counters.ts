@@ -1,6 +1,6 @@
-import type { Db } from '../../src/db/db.ts'
-import { valuesMax } from '../../src/events/flow-counters.sql.ts'
-import type { FlowId, OrganizationId } from '../../src/values/ids.ts'
+import { valuesMax } from '../../src/events/recording/flow-counters.sql.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import type { FlowId, OrganizationId } from '../../src/platform/values/ids.ts'
 
 /** How many links and domains have events in a quarter of an hour. */
 const valuesOfQuarter = 5

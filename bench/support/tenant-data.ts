@@ -1,5 +1,5 @@
-import type { Db } from '../../src/db/db.ts'
-import { type FlowId, type OrganizationId, parseId } from '../../src/values/ids.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import { type FlowId, type OrganizationId, parseId } from '../../src/platform/values/ids.ts'
 import type { Tenant } from './service.ts'
 
 const insertAtOnce = 100_000

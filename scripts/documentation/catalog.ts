@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../../src/config/package-root.ts'
+import { packageRoot } from '../../src/platform/config/package-root.ts'
 
 /** A guide: one Markdown file. `name` is its file name without extension and its path below /docs/guides/. */
 export type Guide = { name: string; title: string; summary: string; markdown: string }

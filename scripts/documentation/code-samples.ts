@@ -1,4 +1,4 @@
-import { type Example, isFile, type Operation, typedValue } from '../../src/documentation/types.ts'
+import { type Example, isFile, type Operation, typedValue } from '../../src/platform/http/types.ts'
 
 type Sample = { lang: string; label: string; source: string }
 /** Objects that fit are written on one line. */

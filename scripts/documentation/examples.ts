@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../../src/config/package-root.ts'
+import { packageRoot } from '../../src/platform/config/package-root.ts'
 import {
   type ApiDocument,
   type Example,
@@ -9,7 +9,7 @@ import {
   operationsOf,
   type ResponseEntry,
   typedValue,
-} from '../../src/documentation/types.ts'
+} from '../../src/platform/http/types.ts'
 import { codeSamples } from './code-samples.ts'
 
 const folder = join(packageRoot, 'docs', 'reference', 'examples')

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
-import { blockerCodes } from '../flows/blockers.ts'
-import { BlockerCode, BlockersOut } from '../flows/flows.shapes.ts'
-import { accepted, accepts, answers, IdParams, Named, Nullable, ok } from '../http/envelope.ts'
-import { tagRoutes } from '../http/tags.ts'
-import { Strict } from '../http/unknown-fields.ts'
-import { parseIdParam } from '../values/id-params.ts'
-import type { BroadcastId, OrganizationId } from '../values/ids.ts'
+import { organizationIdOf, requireBroadcaster } from '../accounts/people/guards.ts'
+import { blockerCodes } from '../content/flows/blockers.ts'
+import { BlockerCode, BlockersOut } from '../content/flows/flows.shapes.ts'
+import { accepted, accepts, answers, IdParams, Named, Nullable, ok } from '../platform/http/envelope.ts'
+import { tagRoutes } from '../platform/http/tags.ts'
+import { Strict } from '../platform/http/unknown-fields.ts'
+import { parseIdParam } from '../platform/values/id-params.ts'
+import type { BroadcastId, OrganizationId } from '../platform/values/ids.ts'
 import {
   cancelBroadcast,
   chooseVariant,
@@ -21,10 +21,10 @@ import {
   startBroadcast,
 } from './actions.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
-import { notSent, VariantName } from './check.routes.ts'
-import { type Confirmation as ConfirmedNumbers, mayAnnounce } from './service-announcements.ts'
+import { notSent, VariantName } from './drafts/check.routes.ts'
+import { checkAccepted, findStartWarnings, type WarningParts } from './drafts/start-warnings.ts'
+import { type Confirmation as ConfirmedNumbers, mayAnnounce } from './sending/service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
-import { checkAccepted, findStartWarnings, type WarningParts } from './start-warnings.ts'
 import { variantKeys } from './variants.ts'
 
 const changed =

@@ -1,7 +1,7 @@
-import type { Tx } from '../db/db.ts'
-import type { BroadcastEventName } from '../values/event-types.ts'
-import { toText } from '../values/ids.ts'
-import { announce } from '../webhooks/announce.ts'
+import { announce } from '../events/webhooks/announce.ts'
+import type { Tx } from '../platform/db/db.ts'
+import type { BroadcastEventName } from '../platform/values/event-types.ts'
+import { toText } from '../platform/values/ids.ts'
 import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
 import { countsOut } from './shapes.ts'
 

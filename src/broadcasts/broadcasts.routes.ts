@@ -1,20 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerMayBroadcast, isOperator, organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
-import { isViaMcp } from '../api-requests/record-requests.ts'
-import type { BoundedRead } from '../db/bounded-read.ts'
-import type { BoundedWork } from '../db/bounded-work.ts'
-import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../http/envelope.ts'
-import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { tagRoutes } from '../http/tags.ts'
-import type { FailureLog } from '../runtime/failure-log.ts'
-import { parseIdParam } from '../values/id-params.ts'
-import type { BroadcastId } from '../values/ids.ts'
+import { isViaMcp } from '../accounts/api-requests/record-requests.ts'
+import { callerMayBroadcast, isOperator, organizationIdOf, timezoneOf, userIdOf } from '../accounts/people/guards.ts'
+import type { BoundedRead } from '../platform/db/bounded-read.ts'
+import type { BoundedWork } from '../platform/db/bounded-work.ts'
+import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../platform/http/envelope.ts'
+import { pageQuery, readPage, toPage, uuidPart } from '../platform/http/paging.ts'
+import { tagRoutes } from '../platform/http/tags.ts'
+import type { FailureLog } from '../platform/runtime/failure-log.ts'
+import { parseIdParam } from '../platform/values/id-params.ts'
+import type { BroadcastId } from '../platform/values/ids.ts'
 import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
-import { recipientRoutes } from './recipients.routes.ts'
 import {
   areOutdated,
   BroadcastInListOut,
@@ -23,13 +22,14 @@ import {
   resultsOut,
   waitOut,
 } from './result-shapes.ts'
-import { resultRoutes } from './results.routes.ts'
-import { BroadcastResults } from './results.ts'
+import { recipientRoutes } from './results/recipients.routes.ts'
+import { resultRoutes } from './results/results.routes.ts'
+import { BroadcastResults } from './results/results.ts'
 import { draftSendAgain } from './send-again.ts'
-import { mayAnnounce } from './service-announcements.ts'
+import { mayAnnounce } from './sending/service-announcements.ts'
+import { findWaits, type WaitingParts } from './sending/waiting.ts'
 import { BroadcastEdit, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
-import { findWaits, type WaitingParts } from './waiting.ts'
 
 type Parts = DraftParts & WaitingParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
 

@@ -1,7 +1,7 @@
-import { containsInAnyCase } from '../db/any-case.ts'
-import type { Reader, Tx, Writer } from '../db/db.ts'
-import { type Sql, sql } from '../db/sql.ts'
-import type { Utm } from '../flows/utm.ts'
+import type { Utm } from '../content/flows/utm.ts'
+import { containsInAnyCase } from '../platform/db/any-case.ts'
+import type { Reader, Tx, Writer } from '../platform/db/db.ts'
+import { type Sql, sql } from '../platform/db/sql.ts'
 import {
   type BroadcastId,
   type ContactId,
@@ -10,8 +10,8 @@ import {
   type OrganizationId,
   parseId,
   type UserId,
-} from '../values/ids.ts'
-import type { WeeklyWindow } from './weekly-window.ts'
+} from '../platform/values/ids.ts'
+import type { WeeklyWindow } from './sending/weekly-window.ts'
 
 export const broadcastStatuses = [
   'draft',

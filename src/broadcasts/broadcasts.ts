@@ -1,12 +1,13 @@
-import type { Db, Reader, Tx } from '../db/db.ts'
-import type { Senders } from '../domains/senders.ts'
-import type { TemplateRunner } from '../flows/template-runner.ts'
-import { contextAsText } from '../messages/draft.ts'
-import { checkUnused } from '../segments/segments.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type BroadcastId, newId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
-import { checkName, nameMax } from '../values/names.ts'
-import type { AudienceQuery } from './audience.sql.ts'
+import { checkUnused } from '../audience/segments/segments.ts'
+import type { TemplateRunner } from '../content/flows/template-runner.ts'
+import type { Senders } from '../delivery/domains/senders.ts'
+import type { Db, Reader, Tx } from '../platform/db/db.ts'
+import { invalid, notFound, Refusal } from '../platform/values/errors.ts'
+import { type BroadcastId, newId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
+import { checkName, nameMax } from '../platform/values/names.ts'
+import { contextAsText } from '../sending/messages/draft.ts'
+import type { AudienceQuery } from './audience/audience.sql.ts'
+import { queryAudience, resolveAudience, withoutDeleted } from './audience/resolve-audience.ts'
 import {
   type Broadcast,
   type BroadcastContent,
@@ -17,10 +18,9 @@ import {
   lockBroadcast,
   selectNames,
 } from './broadcasts.sql.ts'
-import { type FlowOfBroadcast, findFlowOf, selectSenders } from './flow-of-broadcast.sql.ts'
-import { queryAudience, resolveAudience, withoutDeleted } from './resolve-audience.ts'
+import { type FlowOfBroadcast, findFlowOf, selectSenders } from './results/flow-of-broadcast.sql.ts'
 import { checkSchedule } from './schedule.ts'
-import { checkKind, kindOf } from './service-announcements.ts'
+import { checkKind, kindOf } from './sending/service-announcements.ts'
 import { checkSubjects, checkVariants } from './variants.ts'
 
 export type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'

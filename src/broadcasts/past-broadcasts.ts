@@ -1,5 +1,13 @@
-import type { Tx } from '../db/db.ts'
-import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId, OrganizationId, UserId } from '../values/ids.ts'
+import type { Tx } from '../platform/db/db.ts'
+import type {
+  BroadcastId,
+  ContactId,
+  FlowId,
+  FlowVersionId,
+  MessageId,
+  OrganizationId,
+  UserId,
+} from '../platform/values/ids.ts'
 import type { Audience, Schedule, Variant } from './broadcasts.sql.ts'
 
 /** A broadcast for sample data, which was sent in the past. */

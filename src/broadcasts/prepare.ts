@@ -1,14 +1,14 @@
-import type { BoundedWork } from '../db/bounded-work.ts'
-import type { Db, Tx } from '../db/db.ts'
-import { runSlices, TooExpensive } from '../db/slices.ts'
-import type { Senders } from '../domains/senders.ts'
-import { type Claim, enqueue } from '../queue/queue.ts'
-import { endJobs, settleJobs } from '../queue/settle-jobs.ts'
-import { Pacer } from '../runtime/pacer.ts'
-import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
-import { Refusal } from '../values/errors.ts'
-import { type BroadcastId, type ContactId, newId } from '../values/ids.ts'
-import { isTimeZone } from '../values/time-zone.ts'
+import { firstContactId, type IdRange, lastContactId } from '../audience/segments/id-range.ts'
+import type { Senders } from '../delivery/domains/senders.ts'
+import type { BoundedWork } from '../platform/db/bounded-work.ts'
+import type { Db, Tx } from '../platform/db/db.ts'
+import { runSlices, TooExpensive } from '../platform/db/slices.ts'
+import { type Claim, enqueue } from '../platform/queue/queue.ts'
+import { endJobs, settleJobs } from '../platform/queue/settle-jobs.ts'
+import { Pacer } from '../platform/runtime/pacer.ts'
+import { Refusal } from '../platform/values/errors.ts'
+import { type BroadcastId, type ContactId, newId } from '../platform/values/ids.ts'
+import { isTimeZone } from '../platform/values/time-zone.ts'
 import { enqueueStep } from './actions.ts'
 import { announceBroadcast } from './announce.ts'
 import {
@@ -19,11 +19,10 @@ import {
   selectZones,
   sliceAfter,
   type ZoneRule,
-} from './audience.sql.ts'
+} from './audience/audience.sql.ts'
 import { type Broadcast, type Freezing, findBroadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
 import { checkFlow, checkSenders, type ReadyBroadcast, readyToSend } from './broadcasts.ts'
-import { findFlowOf } from './flow-of-broadcast.sql.ts'
-import { broadcastKind, type PartPayload, partLane } from './lanes.ts'
+import { broadcastKind, type PartPayload, partLane } from './ledger/lanes.ts'
 import {
   deleteRecipients,
   endFreezing,
@@ -35,10 +34,11 @@ import {
   selectLedgerZones,
   selectRangeEnds,
   updateFreezing,
-} from './ledger.sql.ts'
-import { forLedger } from './ledger-slices.ts'
-import { endRetry, isRetry, resetAllFailed } from './retry.ts'
+} from './ledger/ledger.sql.ts'
+import { forLedger } from './ledger/ledger-slices.ts'
+import { findFlowOf } from './results/flow-of-broadcast.sql.ts'
 import { localStart, sameTimeZone } from './schedule.ts'
+import { endRetry, isRetry, resetAllFailed } from './sending/retry.ts'
 import { isTesting } from './variants.ts'
 
 /** Several processes can share a broadcast of this size. */

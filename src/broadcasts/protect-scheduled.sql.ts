@@ -1,6 +1,6 @@
-import type { Reader } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
-import { type FlowId, type OrganizationId, type SegmentId, toText } from '../values/ids.ts'
+import type { Reader } from '../platform/db/db.ts'
+import { sql } from '../platform/db/sql.ts'
+import { type FlowId, type OrganizationId, type SegmentId, toText } from '../platform/values/ids.ts'
 
 /** What a scheduled broadcast reads when it starts, and thereby what its recipients get. */
 export type Used = { flowId: FlowId } | { segmentIds: SegmentId[] }

@@ -1,10 +1,10 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler, RouteOptions } from 'fastify'
-import { callerMayBroadcast, organizationIdOf } from '../accounts/guards.ts'
-import type { Db } from '../db/db.ts'
-import type { Server } from '../http/server.ts'
-import { findSegmentAndUsers } from '../segments/nested-segments.ts'
-import { Refusal } from '../values/errors.ts'
-import { type FlowId, type OrganizationId, parseId, type SegmentId } from '../values/ids.ts'
+import { callerMayBroadcast, organizationIdOf } from '../accounts/people/guards.ts'
+import { findSegmentAndUsers } from '../audience/segments/nested-segments.ts'
+import type { Db } from '../platform/db/db.ts'
+import type { Server } from '../platform/http/server.ts'
+import { Refusal } from '../platform/values/errors.ts'
+import { type FlowId, type OrganizationId, parseId, type SegmentId } from '../platform/values/ids.ts'
 import { findScheduledWith } from './protect-scheduled.sql.ts'
 
 type Request = FastifyRequest<{ Params: { id: string }; Body: Record<string, unknown> | null }>

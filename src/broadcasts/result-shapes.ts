@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { Named, Nullable, oneOf } from '../http/envelope.ts'
-import { outOf } from '../http/out-of.ts'
+import { Named, Nullable, oneOf } from '../platform/http/envelope.ts'
+import { outOf } from '../platform/http/out-of.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
-import type { Reactions } from './reactions.ts'
-import type { Counted } from './results.ts'
+import type { Reactions } from './results/reactions.ts'
+import type { Counted } from './results/results.ts'
+import { waitCauses } from './sending/waiting.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { ChanceOut, VariantsWithResultsOut } from './variant-shapes.ts'
-import { waitCauses } from './waiting.ts'
 
 const countedAt = Nullable(
   Type.String({

@@ -1,9 +1,9 @@
-import { dayMs } from '../values/durations.ts'
-import { invalid } from '../values/errors.ts'
-import { instantOf, isTimeZone, parseWallClock, type WallClock } from '../values/time-zone.ts'
-import { parseTimestamp } from '../values/timestamp.ts'
+import { dayMs } from '../platform/values/durations.ts'
+import { invalid } from '../platform/values/errors.ts'
+import { instantOf, isTimeZone, parseWallClock, type WallClock } from '../platform/values/time-zone.ts'
+import { parseTimestamp } from '../platform/values/timestamp.ts'
 import type { Schedule } from './broadcasts.sql.ts'
-import { minutesOf, type WeeklyWindow, weekdays, windowMinutesMin } from './weekly-window.ts'
+import { minutesOf, type WeeklyWindow, weekdays, windowMinutesMin } from './sending/weekly-window.ts'
 
 /** Clocks on these islands are ahead of all others, so a local time comes there first. */
 const earliestZone = 'Pacific/Kiritimati'

@@ -6,7 +6,7 @@ import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { createApp } from '../app.ts'
-import { dayMs, hourMs } from '../values/durations.ts'
+import { dayMs, hourMs } from '../platform/values/durations.ts'
 
 const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString()
 const pathOf = ({ id }: { id: string }) => `/organization/broadcasts/${id}`

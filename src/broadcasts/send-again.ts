@@ -1,8 +1,8 @@
-import { invalid } from '../values/errors.ts'
-import { type BroadcastId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
+import { invalid } from '../platform/values/errors.ts'
+import { type BroadcastId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
+import { withoutDeleted } from './audience/resolve-audience.ts'
 import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast, notIn } from './broadcasts.ts'
-import { findSubject } from './flow-of-broadcast.sql.ts'
-import { withoutDeleted } from './resolve-audience.ts'
+import { findSubject } from './results/flow-of-broadcast.sql.ts'
 import { scheduleNow } from './schedule.ts'
 
 /**

@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox'
-import { parseUtm, UtmIn, UtmOut } from '../flows/utm.ts'
-import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
-import { outOf } from '../http/out-of.ts'
-import { Strict } from '../http/unknown-fields.ts'
-import { parseIdParam } from '../values/id-params.ts'
-import { nameMax } from '../values/names.ts'
+import { parseUtm, UtmIn, UtmOut } from '../content/flows/utm.ts'
+import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../platform/http/envelope.ts'
+import { outOf } from '../platform/http/out-of.ts'
+import { Strict } from '../platform/http/unknown-fields.ts'
+import { parseIdParam } from '../platform/values/id-params.ts'
+import { nameMax } from '../platform/values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
 import { scheduleNow } from './schedule.ts'
+import { weekdays } from './sending/weekly-window.ts'
 import { subjectMax, testFields, VariantKeyOut, VariantsIn, VariantsOut, variantsOut } from './variant-shapes.ts'
 import { variantKeyOf } from './variants.ts'
-import { weekdays } from './weekly-window.ts'
 
 const idsMax = 100
 const messagesPerHourMax = 100_000_000

@@ -1,8 +1,8 @@
-import type { Db } from '../db/db.ts'
-import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
-import { invalid } from '../values/errors.ts'
+import type { ReadyVersion, TemplateCache } from '../content/flows/template-cache.ts'
+import type { Db } from '../platform/db/db.ts'
+import { invalid } from '../platform/values/errors.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
-import { findFlowOf } from './flow-of-broadcast.sql.ts'
+import { findFlowOf } from './results/flow-of-broadcast.sql.ts'
 import { loadVersions, utmQueryFor, type VariantKey, variantKeys } from './variants.ts'
 
 type TestedVariant = { version: ReadyVersion; utmQuery: string | undefined }

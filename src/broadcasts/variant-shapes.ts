@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { Named, Nullable, oneOf } from '../http/envelope.ts'
+import { Named, Nullable, oneOf } from '../platform/http/envelope.ts'
 import { type Broadcast, winnerRules } from './broadcasts.sql.ts'
-import { chanceOf } from './chance.ts'
-import type { VariantReactions } from './reactions.ts'
+import { chanceOf } from './results/chance.ts'
+import type { VariantReactions } from './results/reactions.ts'
 import { variantKeyOf, variantKeys, variantsMax } from './variants.ts'
 
 export const subjectMax = 2_000

@@ -1,5 +1,5 @@
-import type { Reader, Tx } from '../db/db.ts'
-import type { FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
+import type { Reader, Tx } from '../platform/db/db.ts'
+import type { FlowId, FlowVersionId, OrganizationId } from '../platform/values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 
 /** Records that the sample was sent: the winner is chosen after the time set by the user. */

@@ -7,8 +7,8 @@ import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
-import { openDb } from '../db/db.ts'
-import { parseId } from '../values/ids.ts'
+import { openDb } from '../platform/db/db.ts'
+import { parseId } from '../platform/values/ids.ts'
 import { localStart } from './schedule.ts'
 
 const bySubject = (relay: TestRelay) => {

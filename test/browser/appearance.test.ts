@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { pauseSending } from '../../src/sending-status/sending-pause.ts'
+import { pauseSending } from '../../src/operations/sending-status/sending-pause.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Download, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { derivedEventId, type NewEvent, recordEvents } from '../../src/events/record.ts'
-import { insertPastMessages, type PastMessage } from '../../src/messages/past-messages.ts'
-import type { BounceDetail } from '../../src/values/event-types.ts'
+import { derivedEventId, type NewEvent, recordEvents } from '../../src/events/recording/record.ts'
+import type { BounceDetail } from '../../src/platform/values/event-types.ts'
 import {
   type ContactId,
   type FlowVersionId,
@@ -11,7 +10,8 @@ import {
   newId,
   type OrganizationId,
   parseId,
-} from '../../src/values/ids.ts'
+} from '../../src/platform/values/ids.ts'
+import { insertPastMessages, type PastMessage } from '../../src/sending/messages/past-messages.ts'
 import { eventIdAt } from '../support/event-world.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pauseSending, resumeSending } from '../../src/sending-status/sending-pause.ts'
+import { pauseSending, resumeSending } from '../../src/operations/sending-status/sending-pause.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { parseId } from '../../src/values/ids.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'

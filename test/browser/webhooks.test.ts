@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { broadcastEventNames, contactChangeNames, eventNames } from '../../src/values/event-types.ts'
+import { broadcastEventNames, contactChangeNames, eventNames } from '../../src/platform/values/event-types.ts'
 import { happen } from '../support/events.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Example } from '../../src/documentation/types.ts'
+import type { Example } from '../../src/platform/http/types.ts'
 import type { Answer, TestApp } from '../support/test-app.ts'
 
 type Credential = 'session' | 'key' | 'none' | { session: string }

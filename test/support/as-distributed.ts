@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Db } from '../../src/db/db.ts'
-import { type StartedStatement, statementChannelName } from '../../src/db/statement-channel.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import { type StartedStatement, statementChannelName } from '../../src/platform/db/statement-channel.ts'
 
 /** Collects the texts of all statements that are started. */
 export function collectStatements() {

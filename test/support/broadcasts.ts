@@ -1,4 +1,4 @@
-import { type NewEvent, recordEvents } from '../../src/events/record.ts'
+import { type NewEvent, recordEvents } from '../../src/events/recording/record.ts'
 import {
   type ContactId,
   type FlowId,
@@ -6,7 +6,7 @@ import {
   newId,
   type OrganizationId,
   parseId,
-} from '../../src/values/ids.ts'
+} from '../../src/platform/values/ids.ts'
 import { newCustomer } from './service.ts'
 import { callUrl, type TestApp } from './test-app.ts'
 import { until } from './until.ts'

@@ -1,5 +1,5 @@
-import { distribute } from '../../src/db/cluster/distribute.ts'
-import { type Db, openDb } from '../../src/db/db.ts'
+import { distribute } from '../../src/platform/db/cluster/distribute.ts'
+import { type Db, openDb } from '../../src/platform/db/db.ts'
 import { inServer, type TestServer } from './databases.ts'
 
 // A TEST_DATABASE_HOOK for Citus. TEST_DATABASE_URL is the address of the coordinator, and TEST_CITUS_NODES has those of

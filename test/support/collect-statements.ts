@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type StartedStatement, statementChannelName } from '../../src/db/statement-channel.ts'
+import { type StartedStatement, statementChannelName } from '../../src/platform/db/statement-channel.ts'
 
 /** Collects the statements of this process until it is disposed. */
 export function collectStatements(): Disposable & { texts: string[] } {

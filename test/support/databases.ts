@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Db, openDb } from '../../src/db/db.ts'
+import { type Db, openDb } from '../../src/platform/db/db.ts'
 
 export type TestServer = { host: string; port: number; user: string; password?: string; database: string }
 

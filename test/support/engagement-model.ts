@@ -1,6 +1,6 @@
-import type { NewEvent } from '../../src/events/record.ts'
-import type { EventName } from '../../src/values/event-types.ts'
-import { toText } from '../../src/values/ids.ts'
+import type { NewEvent } from '../../src/events/recording/record.ts'
+import type { EventName } from '../../src/platform/values/event-types.ts'
+import { toText } from '../../src/platform/values/ids.ts'
 
 // Computes who did what with the emails of broadcasts from the list of events, in the simplest way.
 

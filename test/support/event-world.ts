@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Db } from '../../src/db/db.ts'
-import { type NewEvent, recordEvents } from '../../src/events/record.ts'
-import type { EventData, EventName } from '../../src/values/event-types.ts'
+import { type NewEvent, recordEvents } from '../../src/events/recording/record.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import type { EventData, EventName } from '../../src/platform/values/event-types.ts'
 import {
   type ContactId,
   type EventId,
@@ -10,7 +10,7 @@ import {
   type MessageId,
   newId,
   type OrganizationId,
-} from '../../src/values/ids.ts'
+} from '../../src/platform/values/ids.ts'
 
 /** Before all events of the tests: an email is opened after it was accepted. */
 const acceptedAtMs = Date.UTC(2026, 0, 1)

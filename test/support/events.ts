@@ -1,7 +1,7 @@
-import type { Db } from '../../src/db/db.ts'
-import { recordEvents } from '../../src/events/record.ts'
-import type { EventName } from '../../src/values/event-types.ts'
-import { newId, parseId } from '../../src/values/ids.ts'
+import { recordEvents } from '../../src/events/recording/record.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import type { EventName } from '../../src/platform/values/event-types.ts'
+import { newId, parseId } from '../../src/platform/values/ids.ts'
 
 /** Records events of a new contact. */
 export async function happen(db: Db, organization: string, eventName: EventName, count = 1): Promise<void> {

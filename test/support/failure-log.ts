@@ -1,5 +1,5 @@
-import { isConnectionFault } from '../../src/db/db.ts'
-import { FailureLog } from '../../src/runtime/failure-log.ts'
-import type { Log } from '../../src/runtime/log.ts'
+import { isConnectionFault } from '../../src/platform/db/db.ts'
+import { FailureLog } from '../../src/platform/runtime/failure-log.ts'
+import type { Log } from '../../src/platform/runtime/log.ts'
 
 export const failureLog = (log: Log): FailureLog => new FailureLog({ log, isOutage: isConnectionFault })

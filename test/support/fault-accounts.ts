@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { parseId } from '../../src/values/ids.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 import { query } from './embedded-child.ts'
 import type { FaultWorld } from './fault-world.ts'
 

@@ -2,8 +2,14 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTokens } from '../../src/secrets/tokens.ts'
-import { type ContactId, type FlowId, type MessageId, type OrganizationId, parseId } from '../../src/values/ids.ts'
+import { createTokens } from '../../src/platform/secrets/tokens.ts'
+import {
+  type ContactId,
+  type FlowId,
+  type MessageId,
+  type OrganizationId,
+  parseId,
+} from '../../src/platform/values/ids.ts'
 import type { Site } from './embedded-child.ts'
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts'
 import { type Answer, hang, type RawSmtp, reset, startRawSmtp } from './raw-smtp.ts'

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/db/db.ts'
-import { leastId } from '../../src/values/ids.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import { leastId } from '../../src/platform/values/ids.ts'
 
 type Column = { table: string; name: string; type: string; isRequired: boolean; checks: string[] }
 

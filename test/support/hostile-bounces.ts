@@ -1,4 +1,4 @@
-import { newId } from '../../src/values/ids.ts'
+import { newId } from '../../src/platform/values/ids.ts'
 import { deliver } from './bounce-sender.ts'
 import { type HostileInput, repeat } from './hostile-calls.ts'
 import type { Seeded } from './seeded.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseId } from '../../src/values/ids.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 import { asMember, type HostileInput, status } from './hostile-calls.ts'
 import { askedMinutes, type Seeded } from './seeded.ts'
 import { until } from './until.ts'

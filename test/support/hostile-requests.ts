@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { newId } from '../../src/values/ids.ts'
+import { newId } from '../../src/platform/values/ids.ts'
 import { asMember, type HostileInput, manage, newFlow, send, status } from './hostile-calls.ts'
 import { until } from './until.ts'
 

@@ -1,6 +1,6 @@
 import type { Transport } from '@waxwing/smtp-client'
-import type { Db } from '../../src/db/db.ts'
-import { MailServers } from '../../src/mail-servers/mail-servers.ts'
+import { MailServers } from '../../src/delivery/mail-servers/mail-servers.ts'
+import type { Db } from '../../src/platform/db/db.ts'
 
 /** Servers of an installation in which no organization has any: the given transport, or the built-in inbox. */
 export const installationServers = (db: Db, relay?: Transport): MailServers =>

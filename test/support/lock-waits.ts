@@ -1,4 +1,4 @@
-import type { Reader } from '../../src/db/db.ts'
+import type { Reader } from '../../src/platform/db/db.ts'
 
 /** Returns the statements that wait for a lock in the database of the test, on every node if its tables are distributed. */
 export async function lockWaits(db: Reader): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { isConcurrent, type Migration } from '../../src/db/migrate.ts'
+import { isConcurrent, type Migration } from '../../src/platform/db/migrate.ts'
 
 // docs/guides/upgrading.md explains the rules.
 

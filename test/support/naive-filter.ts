@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
-import type { Condition, Filter, SegmentCondition } from '../../src/segments/filter.ts'
-import { parseId } from '../../src/values/ids.ts'
+import type { Condition, Filter, SegmentCondition } from '../../src/audience/segments/filter.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../src/db/db.ts'
+import type { Db } from '../../src/platform/db/db.ts'
 
 /**
  * Makes every statement that reads or writes rows of this organization in the tables fail like one on a distributed database

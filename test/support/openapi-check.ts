@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { App } from '../../src/app.ts'
-import { documentOf } from '../../src/documentation/api-document.ts'
+import { documentOf } from '../../src/operations/documentation/api-document.ts'
 
 type Response = { $ref?: string; content?: Record<string, { schema?: object }> }
 type Parameter = { name: string; in: string }

@@ -1,10 +1,10 @@
 import { inject } from 'vitest'
-import { type Account, insertOrganization, insertUser } from '../../src/accounts/accounts.sql.ts'
-import { Sessions } from '../../src/accounts/sessions.ts'
-import { startSession } from '../../src/accounts/start-session.ts'
-import type { Db } from '../../src/db/db.ts'
-import type { AppSecrets } from '../../src/secrets/secrets.ts'
-import { newId, type UserId } from '../../src/values/ids.ts'
+import { type Account, insertOrganization, insertUser } from '../../src/accounts/people/accounts.sql.ts'
+import { Sessions } from '../../src/accounts/people/sessions.ts'
+import { startSession } from '../../src/accounts/people/start-session.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import type { AppSecrets } from '../../src/platform/secrets/secrets.ts'
+import { newId, type UserId } from '../../src/platform/values/ids.ts'
 
 /**
  * Creates an organization and its owner, whose password is that of the injected owner: hashing it again would take

@@ -1,8 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTokens, type MailIds, type Tokens } from '../../src/secrets/tokens.ts'
-import type { EventData, EventName } from '../../src/values/event-types.ts'
-import { type ContactId, type FlowId, type MessageId, type OrganizationId, parseId } from '../../src/values/ids.ts'
+import { createTokens, type MailIds, type Tokens } from '../../src/platform/secrets/tokens.ts'
+import type { EventData, EventName } from '../../src/platform/values/event-types.ts'
+import {
+  type ContactId,
+  type FlowId,
+  type MessageId,
+  type OrganizationId,
+  parseId,
+} from '../../src/platform/values/ids.ts'
 import { createFlow, send } from './flows.ts'
 import { callUrl, startTestApp, type TestApp } from './test-app.ts'
 import { until } from './until.ts'

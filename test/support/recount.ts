@@ -1,6 +1,6 @@
-import type { CounterName } from '../../src/events/counters.ts'
-import type { NewEvent } from '../../src/events/record.ts'
-import type { FlowId } from '../../src/values/ids.ts'
+import type { CounterName } from '../../src/events/recording/counters.ts'
+import type { NewEvent } from '../../src/events/recording/record.ts'
+import type { FlowId } from '../../src/platform/values/ids.ts'
 import type { Counts, World } from './event-world.ts'
 
 // Computes the expected counters from the events in the simplest way.

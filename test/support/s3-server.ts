@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { SignatureV4 } from '@smithy/signature-v4'
-import type { Environment } from '../../src/config/config.ts'
-import type { BucketAccess } from '../../src/object-storage/signed-request.ts'
+import type { Environment } from '../../src/platform/config/config.ts'
+import type { BucketAccess } from '../../src/platform/object-storage/signed-request.ts'
 
 export const credentials = {
   accessKeyId: 'AKIAEXAMPLE',

@@ -1,13 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { afterAll } from 'vitest'
-import { type StartedStatement, statementChannelName } from '../../src/db/statement-channel.ts'
+import { type StartedStatement, statementChannelName } from '../../src/platform/db/statement-channel.ts'
 import { exceptions } from './statement-exceptions.ts'
 import { brokenRules } from './statement-rules.ts'
 
 // Checks every statement that the service starts in a test against the rules in statement-rules.ts. Statements of the
 // tests themselves are not checked.
 
-/** Deep enough for a statement that a helper of `src/db` starts. */
+/** Deep enough for a statement that a helper of `src/platform/db` starts. */
 const stackDepth = 20
 const plumbing = /\/src\/db\/(?:db|reader|transaction|statement-channel)\.ts/
 const sourceFile = /\/((?:src|test|bench|scripts)\/[\w./-]+\.ts)/

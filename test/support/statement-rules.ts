@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isCompletedOnShards } from '../../src/db/cluster/shards.ts'
+import { isCompletedOnShards } from '../../src/platform/db/cluster/shards.ts'
 
 // The rules that keep statements simple enough for a server that distributes tables by organization. They are checked
 // for every statement that the service starts while the tests run.
@@ -40,7 +40,7 @@ export type Rule =
 /** Global tables of which every node has a copy, so that a write fails while any node is down. */
 export const copiedTables = ['organizations', 'users', 'api_keys', 'verified_domains', 'tracking_hosts']
 
-const migrations = 'src/db/migrations'
+const migrations = 'src/platform/db/migrations'
 const tenantTables = new Set(
   readdirSync(migrations)
     .flatMap((file) => [
@@ -101,7 +101,7 @@ const writeToCopies = new RegExp(`\\b(?:insert into|update|delete from) (?:${cop
 
 /**
  * A subquery that is correlated on the organization is sent to all nodes, because the coordinator does not know its value.
- * The statements about the rows of an array are completed when they are run (src/db/cluster/shards.ts).
+ * The statements about the rows of an array are completed when they are run (src/platform/db/cluster/shards.ts).
  */
 function namesOrganizationOfOuter(block: string): boolean {
   if (/\borganization_id = \$\d+/.test(block)) return false

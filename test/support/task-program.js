@@ -1,7 +1,7 @@
-import { serveTasks } from '../../dist/src/tasks/serve.js'
-import { Refusal } from '../../dist/src/values/errors.js'
+import { serveTasks } from '../../dist/src/platform/tasks/serve.js'
+import { Refusal } from '../../dist/src/platform/values/errors.js'
 
-/** A task process whose tasks misbehave. The declarations are in src/tasks/pool.test.ts. */
+/** A task process whose tasks misbehave. The declarations are in src/platform/tasks/pool.test.ts. */
 const tasks = {
   double: (number) => number * 2,
   forever: () => {

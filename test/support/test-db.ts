@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { detectDistribution } from '../../src/db/cluster/distribute.ts'
-import { type Connection, type Db, openDb } from '../../src/db/db.ts'
+import { detectDistribution } from '../../src/platform/db/cluster/distribute.ts'
+import { type Connection, type Db, openDb } from '../../src/platform/db/db.ts'
 import { databasesOf, type TestServer } from './databases.ts'
 import { registeredTemplateDatabase, startedTemplateDatabase, templateDatabase } from './global-setup.ts'
 

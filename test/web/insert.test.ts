@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compileMjml } from '../../src/flows/mjml.ts'
+import { compileMjml } from '../../src/content/flows/mjml.ts'
 import { blocks, imageBlock, insertionOf, variableBlock } from '../../web/src/flows/insert-blocks.ts'
 import { starters } from '../../web/src/flows/starters.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type BrandValues, brandValuesOf } from '../../src/brands/brand-values.ts'
-import { previewOf } from '../../src/flows/preview.ts'
-import type { OrganizationId } from '../../src/values/ids.ts'
+import { type BrandValues, brandValuesOf } from '../../src/content/brands/brand-values.ts'
+import { previewOf } from '../../src/content/flows/preview.ts'
+import type { OrganizationId } from '../../src/platform/values/ids.ts'
 import { toContext } from '../../web/src/flows/sample-data.ts'
 import { type Starter, starters } from '../../web/src/flows/starters.ts'
 

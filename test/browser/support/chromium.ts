@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
-import { packageRoot } from '../../../src/config/package-root.ts'
+import { packageRoot } from '../../../src/platform/config/package-root.ts'
 
 const { devDependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
 const uid = process.getuid?.() ?? 0

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { newId } from '../../../src/values/ids.ts'
+import { newId } from '../../../src/platform/values/ids.ts'
 import type { Seeded } from '../seeded.ts'
 import type { Victim } from '../victim.ts'
 import { bounceEmail, csv, liquid, mjml, smtpLines } from './texts.ts'

@@ -1,0 +1,17 @@
+import type { Writer } from '../../platform/db/db.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import type { Role } from './accounts.sql.ts'
+
+/** What an account email is about. Its text is written when it is sent. */
+export type AccountEmail =
+  | { kind: 'password_reset'; token: string; minutes: number }
+  | { kind: 'password_changed' }
+  | { kind: 'invitation'; token: string; organizationName: string; invitedBy: string; role: Role; days: number }
+  | { kind: 'email_confirmation'; token: string; oldEmail: string; minutes: number }
+  | { kind: 'email_taken' }
+  | { kind: 'email_changed'; newEmail: string }
+
+export type AccountEmails = {
+  /** Stores an account email for sending, in the transaction of its cause. */
+  add(db: Writer, to: { organizationId: OrganizationId; email: string }, email: AccountEmail): Promise<void>
+}

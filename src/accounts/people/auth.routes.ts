@@ -1,0 +1,98 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Db } from '../../platform/db/db.ts'
+import { answers, created, creates, Named, ok } from '../../platform/http/envelope.ts'
+import { tagRoutes } from '../../platform/http/tags.ts'
+import { hasUsers } from './accounts.sql.ts'
+import { login, register } from './accounts.ts'
+import type { Sessions } from './sessions.ts'
+import { Credential, NewPassword, organizationNameMax, SessionOut } from './shapes.ts'
+import { startSession } from './start-session.ts'
+import type { LoginThrottle } from './throttle.ts'
+
+export type AuthParts = {
+  db: Db
+  sessions: Sessions
+  throttle: LoginThrottle
+  signup: 'first-user' | 'open'
+  /** Where emails go. Shown on the sign-in page. */
+  /** Whether emails of the service to its users leave it. */
+  sendsEmail: () => Promise<boolean>
+}
+
+/** Routes without a credential: registration and sign-in. */
+export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
+  const { db, throttle, signup, sendsEmail } = parts
+  return async (api) => {
+    tagRoutes(api, 'Accounts')
+    api.get('/auth/state', {
+      schema: {
+        operationId: 'getRegistrationStatus',
+        summary: 'Get the registration status',
+        description:
+          'Registration is open while the installation has no user, or always if the operator sets `SIGNUP=open`. Sign-in pages use this to decide which form to show.',
+        response: answers(
+          Named('RegistrationStatus', {
+            registration_open: Type.Boolean(),
+            has_users: Type.Boolean(),
+            sends_email: Type.Boolean({
+              description: 'Whether account emails are sent. If not, owners find them in the built-in inbox.',
+            }),
+          }),
+        ),
+      },
+      handler: async () => {
+        const any = await hasUsers(db)
+        return ok({
+          registration_open: signup === 'open' || !any,
+          has_users: any,
+          sends_email: await sendsEmail(),
+        })
+      },
+    })
+
+    api.post('/auth/register', {
+      schema: {
+        operationId: 'register',
+        summary: 'Create an organization and its owner',
+        description:
+          'Returns a session of the new owner. Passwords have 10 to 256 characters and must not be easy to guess. The first organization of an installation is the one that operates it.',
+        errors: {
+          forbidden: 'Registration is closed. Ask an owner for an invitation.',
+          conflict: 'An account with this email address already exists.',
+        },
+        body: Type.Object({
+          organization_name: Type.String({ minLength: 1, maxLength: organizationNameMax }),
+          email: Credential,
+          password: NewPassword,
+          timezone: Type.Optional(
+            Type.String({ maxLength: 64, description: 'The IANA time zone of the organization. UTC by default.' }),
+          ),
+        }),
+        response: creates(SessionOut),
+      },
+      handler: async (request, reply) => {
+        const { organization_name: organizationName, email, password, timezone } = request.body
+        const user = await register(db, signup, { organizationName, email, password, timezone })
+        return reply.status(201).send(created(await startSession(parts, user, request), 'Welcome'))
+      },
+    })
+
+    api.post('/auth/login', {
+      schema: {
+        operationId: 'login',
+        summary: 'Sign in',
+        description:
+          'Returns a session token that is valid for twelve hours. Send it as `Authorization: Bearer <token>`. After 10 failed attempts on an account from one address within 15 minutes, further attempts are rejected with 429.',
+        errors: { unauthorized: 'The email address or the password is incorrect. The two cases look the same.' },
+        body: Type.Object({ email: Credential, password: Credential }),
+        response: answers(SessionOut),
+      },
+      handler: async (request) => {
+        const { email, password } = request.body
+        const user = await login(db, throttle, { email, password, address: request.ip })
+        return ok(await startSession(parts, user, request))
+      },
+    })
+  }
+}

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../../test/support/flows.ts'
+import { appSecret, tokens } from '../../../test/support/readers.ts'
+import { callUrl, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { until } from '../../../test/support/until.ts'
+import { startReceiver } from '../../../test/support/webhook-receiver.ts'
+import { rebuildCounters } from '../../events/recording/rebuild.ts'
+import { parseId } from '../../platform/values/ids.ts'
+
+const contacts = '/organization/contacts'
+const changeNames = ['contactCreated', 'contactUpdated', 'contactSubscribed']
+
+const members = (app: TestApp, groupId: string, list: object[]) =>
+  app.publicApi('POST', '/contacts/add-group-members', { group_id: groupId, members: list })
+
+async function importFile(app: TestApp, raw: string): Promise<string> {
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  const { body } = await app.call('POST', '/api/v1/organization/contacts/import?filename=list.csv', { headers, raw })
+  await until('the import', async () => {
+    const { status } = (await app.manage('GET', `/organization/imports/${body.data.id}`)).body.data
+    return status === 'done'
+  })
+  return body.data.id
+}
+
+const findId = async (app: TestApp, email: string): Promise<string> =>
+  (await app.manage('GET', `${contacts}?query=${email}`)).body.data[0].id
+
+test('every subscription and unsubscription is kept with its time, source and address', async () => {
+  await using app = await startTestApp({ APP_SECRET: appSecret })
+  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  await app.manage('PATCH', '/organization', { keep_addresses: true })
+  const group = await post('/groups', { name: 'News' })
+  await members(app, group.id, [{ email: 'ada@example.com' }])
+  const ada = await findId(app, 'ada@example.com')
+  const flowId = await createFlow(app)
+  const message = (await send(app, flowId)).body.data
+  const ids = {
+    organizationId: parseId('org', app.organizationId)!,
+    messageId: parseId('msg', message.message_id)!,
+    contactId: parseId('con', ada)!,
+    flowId: parseId('flw', flowId)!,
+  }
+  // On a busy machine, the lookup of the setting can take too long, and then no address is stored.
+  await until('an address to be stored', async () => {
+    await callUrl('GET', `${app.url}/t/o/${tokens.sign('email', ids)}`)
+    return (await app.db`select from events where data ? 'ip'`).length > 0
+  })
+  const link = tokens.sign('unsubscribe_link', ids)
+  const asForm = { raw: '', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  const statusIs = (status: string) =>
+    until(status, async () => (await app.manage('GET', `${contacts}/${ada}`)).body.data.status === status)
+  await callUrl('POST', `${app.url}/u/${link}`, asForm)
+  await statusIs('unsubscribed')
+  // Unavailable while the database is considered down, which a busy machine can cause.
+  await until('the undo', async () => (await callUrl('POST', `${app.url}/u/${link}/undo`, asForm)).status === 200)
+  await statusIs('subscribed')
+  await app.manage('PATCH', `${contacts}/${ada}`, { status: 'unsubscribed' })
+  await app.manage('DELETE', '/organization/suppressions/ada@example.com')
+  const importId = await importFile(app, 'email,status\nada@example.com,unsubscribed\nbob@example.com,\n')
+
+  const recipient = { type: 'recipient', id: null, name: null }
+  const owner = { type: 'user', id: expect.stringMatching(/^usr_/), name: 'owner@acme.example' }
+  const list = (await app.manage('GET', `${contacts}/${ada}/consents`)).body.data
+  expect(list).toMatchObject([
+    { action: 'unsubscribed', source: { type: 'import', id: importId, name: 'list.csv' }, ip: null, event_id: null },
+    { action: 'subscribed', source: owner, ip: '127.0.0.1' },
+    { action: 'unsubscribed', source: owner, ip: '127.0.0.1', method: 'api', message_id: null },
+    { action: 'subscribed', source: recipient, ip: '127.0.0.1' },
+    { action: 'unsubscribed', source: recipient, ip: '127.0.0.1', method: 'page', message_id: message.message_id },
+    { action: 'subscribed', source: { type: 'api_key', id: expect.stringMatching(/^key_/) }, ip: null },
+  ])
+  expect((await app.manage('GET', `${contacts}/${ada}/export`)).body.data.consents).toEqual(list)
+  const bob = await findId(app, 'bob@example.com')
+  expect((await app.manage('GET', `${contacts}/${bob}/consents`)).body.data).toMatchObject([
+    { action: 'subscribed', source: { type: 'import', id: importId } },
+  ])
+  expect((await app.manage('GET', `${contacts}/${bob}/timeline`)).body.data).toMatchObject([
+    { change: 'created', subscribed: true },
+  ])
+
+  // As after the retention period of events.
+  await app.db.statement`delete from events`
+  const without = (await app.manage('GET', `${contacts}/${ada}/consents`)).body.data as Record<string, unknown>[]
+  expect(without.map(({ action }) => action)).toEqual(list.map(({ action }: { action: string }) => action))
+  const timeline = (await app.manage('GET', `${contacts}/${ada}/timeline`)).body.data as Record<string, unknown>[]
+  expect(timeline.filter(({ change }) => change === 'unsubscribed')).toMatchObject([
+    { actor: { type: 'import' } },
+    { actor: { type: 'user' } },
+    { actor: { type: 'recipient', ip: '127.0.0.1' } },
+  ])
+
+  await app.manage('PATCH', '/organization', { keep_addresses: false })
+  await app.manage('PATCH', `${contacts}/${ada}`, { status: 'subscribed' })
+  expect((await app.manage('GET', `${contacts}/${ada}/consents`)).body.data[0]).toMatchObject({
+    action: 'subscribed',
+    ip: null,
+  })
+  await app.manage('DELETE', `${contacts}/${ada}`)
+  expect((await app.manage('GET', `${contacts}/${ada}/consents`)).status).toBe(404)
+})
+
+test('webhooks receive changes of contacts only if they select them by name', async () => {
+  await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  await using everything = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  const group = await post('/groups', { name: 'News' })
+  await members(app, group.id, [{ email: 'early@example.com' }])
+  expect(await app.db`select from events`).toEqual([])
+  await post('/webhooks', { name: 'CRM', url: receiver.url(), event_types: changeNames })
+  const all = await post('/webhooks', { name: 'All', url: everything.url(), all_events: true })
+  expect(all.event_types).not.toContain('contactCreated')
+
+  await members(app, group.id, [{ email: 'ada@example.com' }, { email: 'bob@example.com', first_name: 'Bob' }])
+  await members(app, group.id, [{ email: 'bob@example.com', first_name: 'Robert', attributes: { plan: 'pro' } }])
+  await members(app, group.id, [{ email: 'bob@example.com', first_name: 'Robert' }])
+  const carol = (await post('/contacts', { email: 'carol@example.com' })).id
+  await app.manage('PATCH', `${contacts}/${carol}`, { last_name: 'Shaw', status: 'unsubscribed' })
+  await app.manage('PATCH', `${contacts}/${carol}`, { status: 'subscribed' })
+  const dave = (await send(app, await createFlow(app), { contact_email: 'dave@example.com' })).body.data.contact_id
+  await post(`/groups/${group.id}/members`, { contact_ids: [dave] })
+  const importId = await importFile(app, 'email,first_name\nada@example.com,Ada\nerin@example.com,Erin\n')
+
+  const bodies = await until('all deliveries', () =>
+    receiver.posts.length >= 14 ? receiver.posts.map(({ body }) => JSON.parse(body.toString())) : undefined,
+  )
+  const key = { type: 'api_key', id: expect.stringMatching(/^key_/) }
+  const user = { type: 'user', id: expect.stringMatching(/^usr_/) }
+  const byImport = { type: 'import', id: importId }
+  const received = (name: string, email: string) =>
+    bodies
+      .filter(({ event_name, data }) => event_name === name && data.contact.email === email)
+      .map(({ data: { contact, event_id, ...data } }) => data)
+  const none = { message_id: null, flow_id: null }
+  const subscribed = { ...none, subscription: 'subscribed' }
+  for (const [email, source] of [
+    ['ada@example.com', key],
+    ['bob@example.com', key],
+    ['carol@example.com', user],
+    ['erin@example.com', byImport],
+  ] as const) {
+    expect(received('contactCreated', email)).toEqual([{ ...subscribed, source }])
+    const again = email === 'carol@example.com' ? [{ ...subscribed, source: user }] : []
+    expect(received('contactSubscribed', email)).toEqual([{ ...subscribed, source }, ...again])
+  }
+  expect(received('contactCreated', 'dave@example.com')).toEqual([
+    { ...none, source: null, subscription: 'not_subscribed' },
+  ])
+  expect(received('contactSubscribed', 'dave@example.com')).toEqual([{ ...subscribed, source: user }])
+  expect(received('contactUpdated', 'bob@example.com')).toEqual([
+    { ...none, source: key, fields: ['first_name', 'attributes'] },
+  ])
+  expect(received('contactUpdated', 'carol@example.com')).toEqual([{ ...none, source: user, fields: ['last_name'] }])
+  expect(received('contactUpdated', 'ada@example.com')).toEqual([{ ...none, source: byImport, fields: ['first_name'] }])
+  expect(bodies).toHaveLength(14)
+
+  const names = await until('the other events', () => {
+    const heard = everything.posts.map(({ headers }) => headers['x-service-event'])
+    return heard.length >= 2 ? heard.toSorted() : undefined
+  })
+  expect(names).toEqual(['contactUnsubscribe', 'emailSent'])
+  // They are neither counted nor listed among the events.
+  expect(await app.db`select distinct event_name from event_counters order by 1`).toEqual([
+    { eventName: 'contactUnsubscribe' },
+    { eventName: 'emailSent' },
+  ])
+  expect(await rebuildCounters(app.db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
+  const { data: activity } = (await app.manage('GET', '/organization/events')).body
+  expect(activity.map(({ event_name }: { event_name: string }) => event_name).toSorted()).toEqual(names)
+  const metric = '/analytics/metrics/get-email-event-metric?start_date=2026-01-01&end_date=2026-01-02'
+  expect((await app.publicApi('GET', `${metric}&event_name=contactCreated`)).status).toBe(422)
+
+  const both = { all_events: true, event_types: ['contactSubscribed'] }
+  const changed = (await app.manage('PATCH', `/organization/webhooks/${all.id}`, both)).body.data
+  expect(changed.event_types).toEqual([...all.event_types, 'contactSubscribed'])
+  await members(app, group.id, [{ email: 'frank@example.com' }])
+  await until('the selected change', () => everything.posts.length === 3)
+  expect(everything.posts[2]!.headers['x-service-event']).toBe('contactSubscribed')
+  const test = await app.manage('POST', `/organization/webhooks/${all.id}/test`, { event_name: 'contactCreated' })
+  expect(test.status).toBe(200)
+  expect(JSON.parse(everything.posts[3]!.body.toString()).data).toMatchObject({ message_id: null, test: true })
+})

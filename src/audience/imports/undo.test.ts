@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+import { asDistributed } from '../../../test/support/as-distributed.ts'
+import { createFlow, send } from '../../../test/support/flows.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { until } from '../../../test/support/until.ts'
+import { newId, parseId } from '../../platform/values/ids.ts'
+import { forgetExpiredChanges } from './undo.ts'
+
+const contacts = '/organization/contacts'
+
+async function importFile(app: TestApp, raw: string, groupId: string): Promise<string> {
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  const path = `/api/v1/organization/contacts/import?filename=list.csv&group_id=${groupId}`
+  const { body } = await app.call('POST', path, { headers, raw })
+  await until('the import', async () => (await importOf(app, body.data.id)).status === 'done')
+  return body.data.id
+}
+
+const importOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/imports/${id}`)).body.data
+
+async function undo(app: TestApp, id: string) {
+  expect((await app.manage('POST', `/organization/imports/${id}/undo`)).status).toBe(202)
+  return until('the undo', async () => {
+    const record = await importOf(app, id)
+    return record.undo.status === 'done' ? record : undefined
+  })
+}
+
+type Contact = { id: string; email: string; status: string; attributes: object; first_name: string | null }
+
+async function contactsOf(app: TestApp) {
+  const { data } = (await app.manage('GET', `${contacts}?limit=100`)).body
+  return new Map((data as Contact[]).map((contact) => [contact.email, contact]))
+}
+
+test('undoing an import removes and restores what nobody has changed since', async () => {
+  await using app = await startTestApp()
+  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  const [group, other] = [await post('/groups', { name: 'News' }), await post('/groups', { name: 'Other' })]
+  const old = { first_name: 'Ada', attributes: { plan: 'free', seats: 3 } }
+  await post('/contacts', { email: 'ada@example.com', ...old })
+  await post('/contacts', { email: 'bob@example.com', first_name: 'Bob', attributes: { plan: 'free' } })
+  await post('/contacts', { email: 'left@example.com' })
+  const flowId = await createFlow(app)
+  await send(app, flowId, { contact_email: 'sent@example.com' })
+  await post('/suppressions', { email: 'never@example.com' })
+  const before = await contactsOf(app)
+
+  const many = Array.from({ length: 6_000 }, (_, index) => `reader${index}@example.com,Reader,pro,,`)
+  const id = await importFile(
+    app,
+    [
+      'email,first_name,plan,city,status',
+      'ada@example.com,Augusta,pro,London,',
+      'bob@example.com,Robert,pro,,',
+      'sent@example.com,Sent,,,',
+      'left@example.com,,,,unsubscribed',
+      'gone@example.com,,,,bounced',
+      'never@example.com,,,,suppressed',
+      ...many,
+      // In another batch than the first row of this contact.
+      'ada@example.com,Countess,,Paris,',
+      'reader1@example.com,Twice,,,',
+    ].join('\n'),
+    group.id,
+  )
+  const find = async (email: string) => (await app.manage('GET', `${contacts}?query=${email}`)).body.data[0]
+  expect(await find('ada@example.com')).toMatchObject({
+    first_name: 'Countess',
+    attributes: { plan: 'pro', seats: 3, city: 'Paris' },
+  })
+  expect((await find('left@example.com')).status).toBe('unsubscribed')
+  expect((await find('sent@example.com')).status).toBe('subscribed')
+  expect((await importOf(app, id)).undo_until).toEqual(expect.any(String))
+
+  // Later changes.
+  const bob = before.get('bob@example.com')!.id
+  await app.manage('PATCH', `${contacts}/${bob}`, { attributes: { plan: 'team' } })
+  const [edited, joined, emailed] = [
+    await find('reader10@example.com'),
+    await find('reader11@example.com'),
+    await find('reader12@example.com'),
+  ]
+  await app.manage('PATCH', `${contacts}/${edited.id}`, { last_name: 'Kept' })
+  await post(`/groups/${other.id}/members`, { contact_ids: [joined.id] })
+  await send(app, flowId, { contact_email: emailed.email })
+
+  const organizationId = parseId('org', app.organizationId)
+  const webhookId = newId('whk')
+  await app.db.statement`
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret, status)
+    values (${organizationId}, ${webhookId}, 'CRM', 'https://acme.example', true, '{}', '', 'paused')`
+  for (const contact of [edited, await find('reader13@example.com')]) {
+    const eventId = newId('evt')
+    await app.db.statement`
+      insert into events (organization_id, id, event_name, occurred_at, contact_id, contact_email, contact_first_name)
+      values (${organizationId}, ${eventId}, 'contactCreated', now(), ${parseId('con', contact.id)}, ${contact.email}, 'R')`
+    await app.db.statement`
+      insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, body)
+      values (${organizationId}, delivery_id(${eventId}, ${webhookId}), ${webhookId}, ${eventId}, 'contactCreated',
+        'delivered', ${contact.email})`
+  }
+
+  const done = await undo(app, id)
+
+  expect(done.undo).toMatchObject({ removed: 6_000 + 2 - 3, restored: 4 })
+  // Events and deliveries of removed contacts have no personal data.
+  const events = app.db`
+    select contact_email, contact_first_name, body
+    from events join deliveries using (organization_id)
+    where event_id = events.id and events.event_name = 'contactCreated' order by events.id`
+  expect(await events).toEqual([
+    { contactEmail: edited.email, contactFirstName: 'R', body: edited.email },
+    { contactEmail: null, contactFirstName: null, body: '' },
+  ])
+  const now = await contactsOf(app)
+  expect([...now.keys()].sort()).toEqual([...before.keys(), edited.email, joined.email, emailed.email].sort())
+  for (const email of ['ada@example.com', 'left@example.com', 'sent@example.com'])
+    expect(now.get(email)).toEqual(before.get(email))
+  expect(now.get('bob@example.com')).toMatchObject({ first_name: 'Bob', attributes: { plan: 'team' }, groups: [] })
+  expect(now.get(joined.email)).toMatchObject({ groups: [{ id: other.id }] })
+  expect((await app.manage('GET', `/organization/groups/${group.id}`)).body.data.member_count).toBe(0)
+  expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
+    { email: 'never@example.com' },
+  ])
+  expect(await app.db`select from import_changes`).toEqual([])
+  const left = before.get('left@example.com')!.id
+  expect((await app.manage('GET', `${contacts}/${left}/consents`)).body.data).toMatchObject([
+    { action: 'subscribed', source: { type: 'user' } },
+    { action: 'unsubscribed', source: { type: 'import' } },
+    { action: 'subscribed', source: { type: 'user' } },
+  ])
+
+  expect((await app.manage('POST', `/organization/imports/${id}/undo`)).status).toBe(409)
+  expect(done.undo_until).toBeNull()
+})
+
+test('the contacts of an import are those that it created, changed and added to its group', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  for (const email of ['changed@example.com', 'joined@example.com', 'other@example.com'])
+    await app.manage('POST', contacts, { email, first_name: 'Old' })
+  await app.manage('POST', contacts, { email: 'member@example.com', group_ids: [group.id] })
+  await importFile(app, 'email\nbefore@example.com\n', group.id)
+  const file = 'email,first_name\nchanged@example.com,New\njoined@example.com,\ncreated@example.com,\n'
+  const id = await importFile(app, file, group.id)
+
+  const emailsOf = async (query: string) =>
+    (await app.manage('GET', `${contacts}?import_id=${query}&sort=email`)).body.data.map(({ email }: Contact) => email)
+  expect(await emailsOf(id)).toEqual(['changed@example.com', 'created@example.com', 'joined@example.com'])
+  expect(await emailsOf(`${id}&query=created`)).toEqual(['created@example.com'])
+  expect((await app.manage('GET', `${contacts}/count?import_id=${id}`)).body.data.count).toBe(3)
+  const unknown = await app.manage('GET', `${contacts}?import_id=imp_01arz3ndektsv4rrffq69g5fav`)
+  expect(unknown.status).toBe(404)
+
+  const matching = { import_id: id, query: 'joined' }
+  await app.manage('POST', '/organization/bulk-actions', { action: 'erase', matching })
+  await until('the action', async () => (await emailsOf(id)).length === 2)
+  await undo(app, id)
+  expect(await emailsOf(id)).toEqual([])
+})
+
+test('undoing an import on a distributed database removes the contacts that it created', async () => {
+  await using app = await startTestApp({}, undefined, { openFor: ({ db }) => asDistributed(db) })
+  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  const id = await importFile(app, 'email\nada@example.com\nbob@example.com\n', group.id)
+  expect((await undo(app, id)).undo).toMatchObject({ removed: 2, kept: 0 })
+})
+
+test('an import can be undone for 7 days, and its recorded changes are deleted then', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  await app.manage('POST', contacts, { email: 'ada@example.com', first_name: 'Ada' })
+  const id = await importFile(app, 'email,first_name\nada@example.com,Augusta\n', group.id)
+  await forgetExpiredChanges(app.db)
+  expect(await app.db`select from import_changes`).toHaveLength(1)
+  await app.db.statement`update imports set finished_at = now() - interval '7 days'`
+  expect((await importOf(app, id)).undo_until).toBeNull()
+  expect((await app.manage('POST', `/organization/imports/${id}/undo`)).status).toBe(409)
+  await forgetExpiredChanges(app.db)
+  expect(await app.db`select from import_changes`).toEqual([])
+  expect((await contactsOf(app)).get('ada@example.com')!.first_name).toBe('Augusta')
+})

@@ -1,9 +1,0 @@
-import type { Reader, Writer } from '../db/db.ts'
-import { first } from '../db/rows.ts'
-
-export const upsertLastBackup = (db: Writer) =>
-  db`
-    insert into last_backup (finished_at) values (now())
-    on conflict (only_row) do update set finished_at = excluded.finished_at`
-
-export const findLastBackup = (db: Reader) => first(db<{ finishedAt: Date }>`select finished_at from last_backup`)

@@ -1,0 +1,224 @@
+import { expect, test } from 'vitest'
+import { emails, fill } from '../../../test/support/broadcasts.ts'
+import { startRelay } from '../../../test/support/relay.ts'
+import { startTestApp } from '../../../test/support/test-app.ts'
+import { until } from '../../../test/support/until.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/values/durations.ts'
+import { weekdays } from '../sending/weekly-window.ts'
+
+const midnight = () => new Date((Math.floor(Date.now() / dayMs) + 1) * dayMs).toISOString()
+
+test('the check plans a broadcast, and it is sent as planned', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_FROM: 'Acme <news@acme.example>' })
+  const { group, create } = await fill(app)
+  const readers = await group('Readers', emails('a', 11))
+  const planOf = async (content: object, check = 'check') => {
+    const broadcast = await create([readers], content)
+    return { ...broadcast, plan: (await broadcast.act(check)).body.data.plan }
+  }
+
+  const simple = await planOf({ subject: 'News for {{ first_name | default: "you" }}' })
+  expect(simple.plan).toMatchObject({
+    time_zone: 'UTC',
+    starts_at: null,
+    emails: [
+      {
+        variant: null,
+        from_name: 'Acme',
+        from_email: 'news@acme.example',
+        subject: 'News for {{ first_name | default: "you" }}',
+        example_subject: 'News for you',
+      },
+    ],
+    messages_per_hour: null,
+    usual_messages_per_hour: null,
+    limits: [],
+    batches: [{ part: 'all', recipients: 11, estimated: false, ends_at: null, waits_for: 'start' }],
+    ends_at: null,
+    other_broadcasts: 0,
+  })
+
+  // As fast as the last one, which took a minute. Deferred emails followed within an hour.
+  const past = await create([readers])
+  await app.db.statement`
+    update broadcasts
+    set status = 'sent', recipients = 600, started_at = now() - interval '1 hour', finished_at = now()
+    where id = (select id from broadcasts order by id desc limit 1)`
+  await app.db.statement`
+    insert into broadcast_parts (organization_id, broadcast_id, part, after_contact, to_contact, done_at)
+    select organization_id, id, part, id, id, started_at + part * interval '1 minute'
+    from broadcasts, generate_series(0, 1) as part where status = 'sent'`
+  expect((await past.get()).status).toBe('sent')
+  const likeBefore = await planOf({})
+  expect(likeBefore.plan).toMatchObject({ messages_per_hour: null, usual_messages_per_hour: 36_000 })
+  expect(likeBefore.plan.ends_at).toBe(likeBefore.plan.batches[0].ends_at)
+  const slow = await planOf({ messages_per_hour: 27 })
+  expect(slow.plan).toMatchObject({ messages_per_hour: 27, usual_messages_per_hour: null })
+  // The rate allows more than the mail server accepts.
+  const fast = await planOf({ messages_per_hour: 100_000_000 })
+  expect(fast.plan).toMatchObject({ messages_per_hour: 100_000_000, usual_messages_per_hour: 36_000 })
+  const lastsMs = ({ plan }: typeof fast) => Date.parse(plan.ends_at) - Date.parse(plan.batches[0].starts_at)
+  expect(lastsMs(fast)).toBe(lastsMs(likeBefore))
+
+  // The sample has the size that the freeze gives it, and the rest follows.
+  const test = {
+    variants: [
+      { subject: 'One', share: 50 },
+      { subject: 'Two', share: 50 },
+    ],
+    test_percent: 50,
+    decide_after_seconds: 3_600,
+    messages_per_hour: 7_200_000,
+  }
+  const tested = await planOf(test)
+  const [sample, rest] = tested.plan.batches
+  expect([sample, rest]).toMatchObject([
+    { part: 'sample', recipients: 6, estimated: false, waits_for: 'start' },
+    { part: 'rest', recipients: 5, estimated: false, waits_for: 'winner' },
+  ])
+  expect(Date.parse(rest.starts_at) - Date.parse(sample.ends_at)).toBe(hourMs)
+  expect(
+    tested.plan.emails.map(({ variant, subject }: { variant: string; subject: string }) => [variant, subject]),
+  ).toEqual([
+    ['A', 'One'],
+    ['B', 'Two'],
+  ])
+  await tested.start()
+  const waiting = await until('the sample', async () => {
+    const broadcast = await tested.get()
+    return broadcast.decides_at !== null && broadcast
+  })
+  expect(waiting.counts).toMatchObject({ sent: 6, pending: 5 })
+  expect(Math.abs(Date.parse(waiting.decides_at) - Date.parse(rest.starts_at))).toBeLessThan(minuteMs)
+  // Others share the mail server: those in progress, and those that start within a day before it or before its end.
+  const inHours = (hours: number) => ({ schedule: { at: new Date(Date.now() + hours * hourMs).toISOString() } })
+  expect((await planOf({})).plan.other_broadcasts).toBe(1)
+  for (const hours of [0.5, 2]) await (await planOf(inHours(hours))).start('schedule')
+  expect((await planOf(inHours(1))).plan.other_broadcasts).toBe(2)
+  expect((await planOf(inHours(48))).plan.other_broadcasts).toBe(0)
+  await tested.act('cancel')
+  const chosen = await planOf({ ...test, winner_by: 'manual' })
+  expect(chosen.plan.batches[1]).toMatchObject({ recipients: 5, starts_at: null, waits_for: 'winner' })
+
+  // A window that is closed now, on a scheduled broadcast that is sent now instead.
+  const day = weekdays[(new Date().getUTCDay() + 8) % 7]!
+  const at = new Date(Date.now() + hourMs).toISOString()
+  const window = { days: [day], from: '08:00', to: '18:00' }
+  const schedule = { at, time_zone: 'UTC', window }
+  const closed = await planOf({ schedule }, 'check?send_now=true')
+  expect(closed.plan.starts_at).toBeNull()
+  await closed.start('schedule')
+  await closed.act('send-now')
+  const due = await until('the part to wait', async () => {
+    const rows = await app.db<{ dueAt: Date }>`select due_at from jobs where kind = 'broadcast.run'`
+    return rows.find(({ dueAt }) => +dueAt > Date.now() + minuteMs)?.dueAt
+  })
+  expect(closed.plan.batches).toMatchObject([{ recipients: 11, waits_for: 'sending_hours' }])
+  expect(Math.abs(Date.parse(closed.plan.batches[0].starts_at) - +due)).toBeLessThan(minuteMs)
+  await closed.act('cancel')
+})
+
+test('the limits of mail servers and warm-up plans are part of the plan', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { make, group, create } = await fill(app)
+  await make('/mail-servers', { name: 'SES', url: relay.url, kinds: ['marketing'], messages_per_day: 3 })
+  await app.manage('PATCH', '/organization', { timezone: 'Europe/Vienna' })
+  const broadcast = await create([await group('Readers', emails('a', 5))])
+  const { plan } = (await broadcast.act('check')).body.data
+  expect(plan).toMatchObject({
+    time_zone: 'Europe/Vienna',
+    limits: [{ kind: 'mail_server', name: 'SES', messages_per_day: 3, left_today: 3 }],
+    batches: [
+      { recipients: 3, estimated: true, waits_for: 'start' },
+      { recipients: 2, estimated: true, starts_at: midnight(), waits_for: 'daily_limit' },
+    ],
+  })
+  await broadcast.start()
+  await until('the daily limit', async () => (await broadcast.get()).counts.sent === 3)
+  await broadcast.act('cancel')
+  expect(relay.mails).toHaveLength(3)
+  const again = await create([await group('More', emails('b', 1))])
+  const { plan: later } = (await again.act('check')).body.data
+  expect(later).toMatchObject({
+    limits: [{ left_today: 0 }],
+    batches: [{ recipients: 1, starts_at: midnight(), waits_for: 'daily_limit' }],
+  })
+})
+
+test('a service announcement takes the next mail server at a limit, and no warm-up delays it', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { make, group, create } = await fill(app)
+  const kinds = ['transactional']
+  await make('/mail-servers', { name: 'First', url: relay.url, kinds, priority: 1, messages_per_day: 3 })
+  const second = { name: 'Second', url: relay.url, kinds, priority: 2, messages_per_second: 100, messages_per_day: 4 }
+  const { id: secondId } = await make('/mail-servers', second)
+  const { id: domain } = await make('/domains', { name: 'warm.example.com' })
+  await app.db.statement`update domains set status = 'verified', verified_at = now()`
+  await app.manage('PUT', `/organization/domains/${domain}/warm-up`, { plan: [2, 50] })
+  const terms = {
+    name: 'Terms',
+    from_email: 'terms@warm.example.com',
+    kind: 'transactional',
+    subject: 'Terms',
+    html: '<p>Read them.</p>',
+  }
+  const announcement = { flow_id: (await make('/flows', terms)).id, service_announcement: true }
+  const broadcast = await create([await group('Customers', emails('a', 9))], announcement)
+  const { plan } = (await broadcast.act('check')).body.data
+  expect(plan).toMatchObject({
+    // A rate of 98 for 4 of 7 emails.
+    messages_per_hour: (98 * 3_600 * 7) / 4,
+    limits: [
+      { name: 'First', left_today: 3 },
+      { name: 'Second', left_today: 4 },
+    ],
+    batches: [
+      { recipients: 7, waits_for: 'start' },
+      { recipients: 2, starts_at: midnight(), waits_for: 'daily_limit' },
+    ],
+  })
+  await broadcast.act('start', { expected_recipients: 9, expected_unsubscribed: 0 })
+  await until('the daily limits', async () => (await broadcast.get()).counts.sent === 7)
+  await broadcast.act('cancel')
+
+  // A rate only: it carries what the other one does not.
+  await app.manage('PATCH', `/organization/mail-servers/${secondId}`, { messages_per_day: null })
+  const again = await create([await group('Others', emails('b', 9))], announcement)
+  const { plan: lasting } = (await again.act('check')).body.data
+  expect(lasting).toMatchObject({ messages_per_hour: 98 * 3_600, batches: [{ recipients: 9, waits_for: 'start' }] })
+  await app.manage('PATCH', `/organization/mail-servers/${secondId}`, { messages_per_second: null })
+  const { plan: free } = (await again.act('check')).body.data
+  expect(free).toMatchObject({ messages_per_hour: null, limits: [], batches: [{ recipients: 9 }] })
+})
+
+test('recipients at their local time are planned by their zones', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { group, create } = await fill(app)
+  const groups = [
+    await group('Tokyo', emails('tokyo', 2), { city: 'Tokyo', time_zone: 'Asia/Tokyo' }),
+    await group('Vienna', emails('vienna', 3), { city: 'Vienna', time_zone: 'Europe/Vienna' }),
+    await group('Berlin', emails('berlin', 1), { city: 'Berlin', time_zone: 'Europe/Berlin' }),
+    await group('Unknown', emails('unknown', 4), { city: 'Base', time_zone: 'Mars/Base' }),
+  ]
+  const day = new Date(Date.now() + 3 * dayMs).toISOString().slice(0, 10)
+  const schedule = { at: `${day}T09:00`, time_zone: 'UTC', per_recipient: true }
+  const broadcast = await create(groups, { schedule })
+  const { plan } = (await broadcast.act('check')).body.data
+  const local = (hours: number) => new Date(Date.parse(`${day}T00:00:00Z`) + hours * hourMs).toISOString()
+  const viennaOffset =
+    Number(
+      new Date(`${day}T12:00:00Z`).toLocaleString('en', {
+        timeZone: 'Europe/Vienna',
+        hour: '2-digit',
+        hourCycle: 'h23',
+      }),
+    ) - 12
+  expect(plan.batches).toMatchObject([
+    { recipients: 2, estimated: false, starts_at: local(0), waits_for: 'start' },
+    { recipients: 4, estimated: false, starts_at: local(9 - viennaOffset), waits_for: 'local_time' },
+    { recipients: 4, estimated: false, starts_at: local(9), waits_for: 'local_time' },
+  ])
+})

@@ -1,0 +1,66 @@
+import type { ContactStanding } from '../../audience/contacts/eligibility.ts'
+import type { ContactId } from '../../platform/values/ids.ts'
+import type { PendingRecipient } from './parts.sql.ts'
+
+/** A recipient whose row was read longer ago is read again before the email leaves. */
+const recentMs = 1_500
+/** Emails that leave after this time start that, so that few have to wait for it. */
+const refreshAfterMs = 1_250
+
+type Find = (ids: readonly ContactId[]) => Promise<readonly ContactStanding[]>
+
+/**
+ * Recipients of a turn whose emails have not left. Contacts may unsubscribe, be suppressed or erased while they wait for a
+ * connection, so their rows are read again, all of them in one query and at most about once a second. A broadcast whose emails
+ * leave sooner never reads them again.
+ */
+export class WaitingRecipients {
+  readonly #find: Find
+  readonly #recipients = new Map<ContactId, PendingRecipient>()
+  #readAt = Number.NEGATIVE_INFINITY
+  /** How long the last query took: otherwise a slow database would stop the broadcast. */
+  #queryMs = 0
+  #reading: Promise<void> | undefined
+
+  constructor(find: Find) {
+    this.#find = find
+  }
+
+  add(recipients: readonly PendingRecipient[]): void {
+    for (const recipient of recipients) this.#recipients.set(recipient.contactId, recipient)
+  }
+
+  delete({ contactId }: PendingRecipient): void {
+    this.#recipients.delete(contactId)
+  }
+
+  /** Whether recipients that were read at this time, or again since, are known well enough. */
+  areRecent(readAt: number): boolean {
+    const ageMs = performance.now() - Math.max(readAt, this.#readAt)
+    if (ageMs > refreshAfterMs) this.refresh().catch(() => {})
+    return ageMs <= recentMs + this.#queryMs
+  }
+
+  /** Updates the waiting recipients. Concurrent calls share a query. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#refresh().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #refresh(): Promise<void> {
+    const startedAt = performance.now()
+    const recipients = [...this.#recipients.values()]
+    const rows = await this.#find(recipients.map(({ contactId }) => contactId))
+    const standings = new Map(rows.map((row) => [row.id, row]))
+    for (const recipient of recipients) {
+      const standing = standings.get(recipient.contactId)
+      if (!standing) recipient.email = null
+      recipient.subscription = standing?.subscription ?? null
+      recipient.suppressedBy = standing?.suppressedBy ?? null
+    }
+    this.#readAt = startedAt
+    this.#queryMs = performance.now() - startedAt
+  }
+}

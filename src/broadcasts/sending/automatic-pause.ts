@@ -1,0 +1,38 @@
+import type { Db, Tx } from '../../platform/db/db.ts'
+import type { Log } from '../../platform/runtime/log.ts'
+import { pause } from '../actions.ts'
+import { type Broadcast, lockBroadcast } from '../broadcasts.sql.ts'
+
+export type PauseReason = { reason: string; detail: string }
+
+export type PauseParts = {
+  db: Db
+  log: Log
+  /** Informs the owners that the broadcast was paused automatically. */
+  onPaused: (tx: Tx, broadcast: Broadcast) => Promise<void>
+}
+
+export const interrupted: PauseReason = {
+  reason: 'interrupted',
+  detail:
+    'Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.',
+}
+
+/** Pauses a broadcast that is being sent, if `find` returns a reason for it as it is under the lock. */
+export async function pauseAutomatically(
+  parts: PauseParts,
+  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  find: (tx: Tx, current: Broadcast) => Promise<PauseReason | undefined>,
+): Promise<void> {
+  const found = await parts.db.begin(async (tx) => {
+    const current = await lockBroadcast(tx, organizationId, id)
+    if (current?.status !== 'sending') return undefined
+    const reason = await find(tx, current)
+    if (!reason) return undefined
+    await pause(tx, current, reason)
+    await parts.onPaused(tx, { ...current, ...reason })
+    return reason
+  })
+  if (!found) return
+  parts.log.warn({ organization: organizationId, broadcast: id, reason: found.reason }, 'A broadcast was paused')
+}

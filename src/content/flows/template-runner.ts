@@ -1,0 +1,187 @@
+import type { TaskPool } from '../../platform/tasks/pool.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import type { BrandValues } from '../brands/brand-values.ts'
+import { inlineLimits } from './budget.ts'
+import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
+import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
+import type { Problem } from './problems.ts'
+import { addressIn, NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
+import type { ReadyVersion } from './template-cache.ts'
+import {
+  bodyTask,
+  type CompiledSource,
+  checkTask,
+  compileSource,
+  compileTask,
+  draftOf,
+  draftTask,
+  type EmailDraft,
+  previewTask,
+} from './templates.task.ts'
+import { withUnsubscribeLine } from './unsubscribe-line.ts'
+import type { TemplateValues } from './values.ts'
+import { isLightSource } from './weight.ts'
+import { readsBrand } from './with-brand.ts'
+import { partNamesIn, withParts } from './with-parts.ts'
+
+/** How long a version that was too slow for the main thread is rendered in task processes. */
+const slowMs = 60_000
+/** The clock may misjudge a template, for example while the code of the engine is cold; the units do not. */
+const lateRunsMax = 3
+/** Checking a rendered email takes up to 10 ms for this many characters. */
+const lightCheckLengthMax = 150_000
+
+/** Returns the text of those parts that exist, by name. */
+type FindParts = (organizationId: OrganizationId, names: readonly string[]) => Promise<ReadonlyMap<string, string>>
+type RunnerOptions = {
+  tasks: TaskPool
+  cpuMs: number
+  /** The start of tracked links. */
+  baseUrl?: () => string
+  findBrand?: FindBrand
+  findParts?: FindParts
+}
+type FindBrand = (organizationId: OrganizationId) => Promise<BrandValues>
+
+export type WhenFull = 'refuse' | 'wait'
+
+/**
+ * Runs templates where they cannot delay other work: light ones on the main thread within `inlineLimits`, and all
+ * others in a task process within the limits of an email. The result is the same.
+ */
+export class TemplateRunner {
+  readonly #tasks: TaskPool
+  readonly #cpuMs: number
+  readonly #baseUrl: () => string
+  readonly #findBrand: FindBrand | undefined
+  readonly #findParts: FindParts | undefined
+
+  constructor({ tasks, cpuMs, baseUrl = () => 'https://links.invalid', findBrand, findParts }: RunnerOptions) {
+    this.#tasks = tasks
+    this.#cpuMs = cpuMs
+    this.#baseUrl = baseUrl
+    this.#findBrand = findBrand
+    this.#findParts = findParts
+  }
+
+  /** With the current brand and parts of the organization. */
+  async compile(organizationId: OrganizationId, given: TemplateSource): Promise<CompiledSource> {
+    const html = await this.#withParts(organizationId, given.html)
+    if (typeof html !== 'string') return { kind: 'faulty', problems: html }
+    const source = await this.#withBrand(organizationId, { ...given, html })
+    return isLightSource(source)
+      ? compileSource(source)
+      : this.#tasks.run(compileTask, { organizationId, input: source })
+  }
+
+  async preview(organizationId: OrganizationId, given: Omit<PreviewInput, 'settings'>): Promise<Preview> {
+    const html = await this.#withParts(organizationId, given.source.html)
+    if (typeof html !== 'string') return faultyPreview(html)
+    const source = await this.#withBrand(organizationId, { ...given.source, html })
+    const input = { ...given, source, settings: await this.#checkSettings(organizationId) }
+    if (isLightSource(input.source))
+      try {
+        return await previewOf(input, this.#cpuMs, inlineLimits)
+      } catch (error) {
+        if (!(error instanceof NeedsTask)) throw error
+      }
+    return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
+  }
+
+  /**
+   * Renders the email of a version for one contact, and checks it. Throws `Refusal` if it cannot be rendered, or if the
+   * task processes are busy.
+   */
+  async check(
+    version: ReadyVersion,
+    values: TemplateValues,
+    { isMarketing, utmQuery }: { isMarketing: boolean; utmQuery: string },
+  ): Promise<EmailCheck> {
+    const draft = await this.draft(version, values)
+    const rendered = await this.body(version, values, 'refuse')
+    const body = isMarketing ? withUnsubscribeLine(rendered, values.unsubscribeUrl) : rendered
+    const email = {
+      ...(await this.#checkSettings(version.organizationId)),
+      subject: draft.subject,
+      html: body.html,
+      source: version.source,
+      templateAddress: addressIn(version.stored),
+      isMarketing,
+      unsubscribeUrl: values.unsubscribeUrl,
+      utmQuery,
+    }
+    return email.html.length + email.source.length <= lightCheckLengthMax
+      ? checkEmail({ ...email, isSure: () => true })
+      : this.#tasks.run(checkTask, { organizationId: version.organizationId, input: email })
+  }
+
+  async #checkSettings(organizationId: OrganizationId): Promise<CheckSettings> {
+    const brand = await this.#findBrand?.(organizationId)
+    return { postalAddress: brand?.address ?? null, baseUrl: this.#baseUrl() }
+  }
+
+  async #withParts(organizationId: OrganizationId, html: string): Promise<string | Problem[]> {
+    const names = partNamesIn(html)
+    if (names.length === 0) return html
+    return withParts(html, (await this.#findParts?.(organizationId, names)) ?? new Map())
+  }
+
+  async #withBrand(organizationId: OrganizationId, source: TemplateSource): Promise<TemplateSource> {
+    const { subject, html, text, preheader } = source
+    const isUsed = [subject, html, text, preheader].some((part) => part && readsBrand(part))
+    return isUsed && this.#findBrand ? { ...source, brand: await this.#findBrand(organizationId) } : source
+  }
+
+  /** Returns whether the version is currently rendered in task processes. */
+  isSlow(version: ReadyVersion): boolean {
+    return version.template === undefined || version.slowUntil > performance.now()
+  }
+
+  /** Returns a promise only if a task is needed: broadcasts draft many emails in one turn of the event loop. */
+  draft(version: ReadyVersion, values: TemplateValues): EmailDraft | Promise<EmailDraft> {
+    return (
+      this.#inline(version, (template) => draftOf(template, values, inlineLimits)) ??
+      this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
+    )
+  }
+
+  /** Returns undefined if the template is too slow for the main thread. */
+  bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody | undefined {
+    return this.#inline(version, (template) => template.renderBody(values, inlineLimits))
+  }
+
+  async body(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull): Promise<RenderedBody> {
+    return this.bodyNow(version, values) ?? this.#tasks.run(bodyTask, this.#renderOf(version, values, whenFull))
+  }
+
+  #inline<Result>(
+    version: ReadyVersion,
+    render: (template: NonNullable<ReadyVersion['template']>) => Result,
+  ): Result | undefined {
+    const { template } = version
+    if (!template || this.isSlow(version)) return undefined
+    try {
+      const result = render(template)
+      version.lateRuns = 0
+      return result
+    } catch (error) {
+      if (!(error instanceof NeedsTask)) throw error
+      if (error.spent === 'units' || ++version.lateRuns >= lateRunsMax) {
+        version.lateRuns = 0
+        version.slowUntil = performance.now() + slowMs
+      }
+      return undefined
+    }
+  }
+
+  #renderOf(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull) {
+    const { organizationId, id, stored, ownSubject } = version
+    const input = {
+      key: ownSubject === undefined ? `${organizationId} ${id}` : `${organizationId} ${id} ${ownSubject}`,
+      stored,
+      values,
+      cpuMs: this.#cpuMs,
+    }
+    return { organizationId, input, whenFull }
+  }
+}

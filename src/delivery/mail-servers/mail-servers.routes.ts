@@ -1,0 +1,206 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from '../../accounts/people/guards.ts'
+import type { BoundedRead } from '../../platform/db/bounded-read.ts'
+import { answers, created, creates, IdParams, Nothing, ok } from '../../platform/http/envelope.ts'
+import { tagRoutes } from '../../platform/http/tags.ts'
+import type { NamedStages } from '../../platform/runtime/named-stages.ts'
+import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import type { MailServer } from './mail-server.ts'
+import {
+  ConnectionIn,
+  ConnectionTestOut,
+  MailServerChangesIn,
+  MailServerIn,
+  MailServerOut,
+  mailServerOut,
+  PresetOut,
+  presetsOut,
+  toChanges,
+  toConnectionInput,
+  toInput,
+} from './mail-servers.shapes.ts'
+import { selectMailServers } from './mail-servers.sql.ts'
+import {
+  addMailServer,
+  type Caller,
+  changeMailServer,
+  getMailServer,
+  type ManageParts,
+  removeMailServer,
+} from './manage.ts'
+import type { ConnectionTest } from './test-connection.ts'
+import { type TestParts, testMailServer, testSettings } from './test-mail-server.ts'
+import type { WebhookAddresses } from './webhook-addresses.ts'
+
+export type MailServerRouteParts = ManageParts &
+  TestParts & {
+    read: BoundedRead
+    stages: Pick<NamedStages, 'mailServerTests'>
+    /** Tests of one organization, so that it cannot guess passwords or look for mail servers. */
+    testLimit: RateLimit
+    addresses: WebhookAddresses
+  }
+
+export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyncTypebox {
+  const { db, read, testLimit } = parts
+  const out = (request: FastifyRequest, server: MailServer) =>
+    mailServerOut(server, parts.addresses, { showsAddress: !server.isShared || isOperator(memberOf(request)) })
+  /** Before the body is validated, so that the answer does not depend on it. Changes check it again on the locked row. */
+  const guardShared = async (request: FastifyRequest) => {
+    const member = memberOf(request)
+    if (isOperator(member)) return
+    if ((request.body as { is_shared?: unknown } | undefined)?.is_shared) throw operatorsOnly()
+    // Only the operator has shared ones.
+    if (!member.organization.isOperator || !('id' in (request.params as object))) return
+    if ((await getMailServer(db, ...targetOf(request, 'mse'))).isShared) throw operatorsOnly()
+  }
+  const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
+    testLimit.take(organizationId)
+    return parts.stages.mailServerTests.run(organizationId, run)
+  }
+  return async (api) => {
+    tagRoutes(api, 'Mail servers')
+    api.get('/mail-servers', {
+      schema: {
+        operationId: 'listMailServers',
+        summary: 'List mail servers',
+        description: 'All mail servers, in the order in which they are tried. Credentials are never included.',
+        response: answers(Type.Array(MailServerOut)),
+      },
+      handler: async (request) => {
+        const organizationId = organizationIdOf(request)
+        const servers = await read(organizationId, (tx) => selectMailServers(tx, organizationId))
+        return ok(servers.map((server) => out(request, server)))
+      },
+    })
+
+    api.get('/mail-server-presets', {
+      schema: {
+        operationId: 'listMailServerPresets',
+        summary: 'List known providers of mail servers',
+        description: 'Their hosts, ports and hints, so that only the credentials have to be entered.',
+        response: answers(Type.Array(PresetOut)),
+      },
+      handler: async () => ok(presetsOut),
+    })
+
+    api.post('/mail-servers', {
+      preValidation: guardShared,
+      schema: {
+        operationId: 'createMailServer',
+        summary: 'Add a mail server',
+        description: `Email of the organization is sent through its mail servers, in the order of \`priority\`. Without any, it is sent as the operator has set it up. Pass either a \`url\`, or \`preset\` or \`host\` with \`username\` and \`password\` or \`oauth\`.
+
+The host must not name a private, loopback or link-local address. An organization can have 20 mail servers.`,
+        errors: {
+          forbidden: '`is_shared` is true, and you are not an owner of the organization of the operator.',
+          conflict: 'The organization already has 20 mail servers.',
+          validation_failed: 'The URL, host, port or another setting is invalid.',
+        },
+        body: MailServerIn,
+        response: creates(MailServerOut),
+      },
+      handler: async (request, reply) => {
+        const server = await addMailServer(parts, callerOf(request), toInput(request.body))
+        return reply.status(201).send(created(out(request, server)))
+      },
+    })
+
+    api.get('/mail-servers/:id', {
+      schema: {
+        operationId: 'getMailServer',
+        summary: 'Get a mail server',
+        description: 'With its status: the result of the last test or the last emails.',
+        params: IdParams,
+        response: answers(MailServerOut),
+      },
+      handler: async (request) => ok(out(request, await getMailServer(db, ...targetOf(request, 'mse')))),
+    })
+
+    api.patch('/mail-servers/:id', {
+      preValidation: guardShared,
+      schema: {
+        operationId: 'updateMailServer',
+        summary: 'Update a mail server',
+        description:
+          'Omitted fields keep their value. The password or OAuth 2 client must be passed again if the host, port or encryption changes. After a change of the connection the status is `untested`, and the owners get an email. A shared mail server can be changed only by owners of the organization of the operator.',
+        errors: {
+          forbidden: sharedOnly,
+          validation_failed: 'A setting is invalid, or the credentials must be entered again.',
+        },
+        params: IdParams,
+        body: MailServerChangesIn,
+        response: answers(MailServerOut),
+      },
+      handler: async (request) => {
+        const [, id] = targetOf(request, 'mse')
+        return ok(out(request, await changeMailServer(parts, callerOf(request), id, toChanges(request.body))))
+      },
+    })
+
+    api.post('/mail-servers/:id/test', {
+      preValidation: guardShared,
+      schema: {
+        operationId: 'testMailServer',
+        summary: 'Test a mail server',
+        description: `Connects and signs in, without sending an email, and returns each step of the dialogue. The last step says what to do if it fails. The response arrives within 15 seconds.
+
+The status of the mail server becomes \`working\` or \`failing\`.`,
+        errors: { ...testErrors, forbidden: sharedOnly },
+        params: IdParams,
+        response: answers(ConnectionTestOut),
+      },
+      handler: async (request) => {
+        const [organizationId, id] = targetOf(request, 'mse')
+        const server = await getMailServer(db, organizationId, id)
+        return ok(await test(organizationId, () => testMailServer(parts, server)))
+      },
+    })
+
+    api.post('/mail-servers/test', {
+      schema: {
+        operationId: 'testMailServerSettings',
+        summary: 'Test settings of a mail server',
+        description: 'Like the test of a mail server, with settings that are not stored.',
+        errors: { ...testErrors, validation_failed: 'The URL, host, port or another setting is invalid.' },
+        body: ConnectionIn,
+        response: answers(ConnectionTestOut),
+      },
+      handler: async (request) => {
+        const { body } = request
+        return ok(await test(organizationIdOf(request), () => testSettings(parts, toConnectionInput(body))))
+      },
+    })
+
+    api.delete('/mail-servers/:id', {
+      preValidation: guardShared,
+      schema: {
+        operationId: 'deleteMailServer',
+        summary: 'Delete a mail server',
+        description:
+          'Its credentials are deleted. Emails that wait for it are sent through the other mail servers. This cannot be undone.',
+        errors: { forbidden: sharedOnly },
+        params: IdParams,
+        response: answers(Nothing),
+      },
+      handler: async (request) => {
+        const [, id] = targetOf(request, 'mse')
+        await removeMailServer(parts, callerOf(request), id)
+        return ok(null, 'Mail server deleted')
+      },
+    })
+  }
+}
+
+const testErrors = { rate_limited: 'Too many requests, or too many tests of the organization are in progress.' }
+
+const sharedOnly = 'The mail server is or becomes shared, and you are not an owner of the organization of the operator.'
+
+function callerOf(request: FastifyRequest): Caller {
+  const member = memberOf(request)
+  const { organizationId, email, role } = member
+  return { organizationId, email, isOwner: role === 'owner', isOperator: isOperator(member) }
+}

@@ -1,0 +1,272 @@
+import type { RelayState, Transport } from '@waxwing/smtp-client'
+import type { LRUCache } from 'lru-cache'
+import type { FlowKind } from '../../content/flows/flows.ts'
+import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { createCache } from '../../platform/runtime/cache.ts'
+import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
+import { chooseServers } from './choose.ts'
+import { installationServer, type OpenServer, RetirableTransport } from './open-server.ts'
+import { findPreset } from './presets.ts'
+import { findOperator, hasMailServers, type MailServerRow, selectUsableServers } from './runtime.sql.ts'
+
+/** Organizations whose mail servers are known at the same time. Connections of the others are closed. */
+const organizationsMax = 10_000
+/** How long a change of a mail server may go unnoticed. */
+const recentMs = 10_000
+/** Lanes of an organization whose mail servers are down wait at least this long. */
+const waitMsMin = 250
+const waitMsMax = 60_000
+
+export type MailServersOptions = {
+  db: Db
+  /** The transport of SMTP_URL. Without it, emails without a mail server go to the built-in inbox. */
+  relay: Transport | undefined
+  /** Whether the limits of receiving sites apply to SMTP_URL. */
+  shapeByReceiver?: boolean
+  open: (row: MailServerRow, onState: (state: RelayState) => void) => Transport
+  /** Called when a mail server fails, after each failed try, and when it works. */
+  onState: (row: MailServerRow, state: RelayState) => void
+}
+
+type TenantServer = OpenServer & { row: MailServerRow; transport: RetirableTransport }
+type EmailToSend = {
+  organizationId: OrganizationId
+  id: string
+  flowKind: FlowKind
+  /** The server that may have accepted it. */
+  mailServerId: MailServerId | null
+}
+type Known = { servers: readonly TenantServer[]; shared: readonly TenantServer[]; loadedAt: number }
+const none: readonly TenantServer[] = []
+
+/**
+ * The mail servers that carry the email of each organization: its own, else the shared ones of the installation, else SMTP_URL.
+ * Undefined as a list of servers means the built-in inbox.
+ */
+export class MailServers {
+  readonly #options: MailServersOptions
+  readonly #installation: readonly OpenServer[] | undefined
+  readonly #known: LRUCache<OrganizationId, Known>
+  readonly #loading = new Map<OrganizationId, Promise<void>>()
+  #operator: OrganizationId | undefined
+  #others = { exist: false, checkedAt: Number.NEGATIVE_INFINITY }
+
+  constructor(options: MailServersOptions) {
+    this.#options = options
+    const { relay } = options
+    this.#installation = relay && [installationOf(relay, options.shapeByReceiver ?? false)]
+    this.#known = createCache<OrganizationId, Known>(organizationsMax, {
+      dispose: ({ servers }, _id, reason) => {
+        if (reason !== 'set') for (const { transport } of servers) transport.retire()
+      },
+    })
+  }
+
+  /** Must be awaited before the other methods are used for an organization. Nearly always, it is known. */
+  load(organizationId: OrganizationId): Promise<void> | undefined {
+    const known = this.#known.get(organizationId)
+    if (!known) return this.#refresh(organizationId)
+    if (performance.now() - known.loadedAt > recentMs) this.#refresh(organizationId).catch(() => {})
+    return undefined
+  }
+
+  /** Loads those of the organizations of some jobs, before their places are counted. */
+  async loadAll(jobs: readonly { organizationId: OrganizationId }[]): Promise<void> {
+    const loading = jobs.flatMap(({ organizationId }) => this.load(organizationId) ?? [])
+    if (loading.length > 0) await Promise.all(loading)
+  }
+
+  /** After a change of its mail servers by this process. */
+  async changed(organizationId: OrganizationId): Promise<void> {
+    await this.#loading.get(organizationId)
+    await this.#refresh(organizationId)
+  }
+
+  /**
+   * Returns the servers for an email in the order in which they are tried. An email that one of them may have accepted already
+   * has no other.
+   */
+  serversFor(
+    { organizationId, id, flowKind: kind, mailServerId: pinned }: EmailToSend,
+    from: string,
+  ): readonly OpenServer[] | undefined {
+    const servers = this.#known.get(organizationId)?.servers ?? none
+    const shared = this.#shared()
+    // The usual case.
+    if (servers.length === 0 && shared.length === 0) return this.#installation
+    if (pinned === installationServer && this.#installation) return this.#installation
+    const same = pinned && [...servers, ...shared].find(({ id }) => id === pinned)
+    if (same) return [same]
+    const email = { id, kind, from }
+    const chosen = chooseServers(servers, email)
+    if (chosen.length > 0) return chosen
+    const chosenShared = chooseServers(shared, email)
+    return chosenShared.length > 0 ? chosenShared : this.#installation
+  }
+
+  /** The servers for emails of the service to its users. */
+  async serversOfInstallation(id: string, from: string): Promise<readonly OpenServer[] | undefined> {
+    this.#operator ??= (await findOperator(this.#options.db))?.id
+    if (this.#operator) await this.load(this.#operator)
+    const shared = chooseServers(this.#shared(), { id, kind: 'transactional', from })
+    return shared.length > 0 ? shared : this.#installation
+  }
+
+  /** Whether any organization may send now. */
+  isOpen(): boolean {
+    if (this.#options.relay?.state().kind !== 'down') return true
+    const now = performance.now()
+    if (now - this.#others.checkedAt > recentMs) {
+      this.#others.checkedAt = now
+      hasMailServers(this.#options.db).then(
+        (exist) => {
+          this.#others.exist = exist
+        },
+        () => {},
+      )
+    }
+    return this.#others.exist
+  }
+
+  /** How long the organization cannot send because all its mail servers are down, or 0. */
+  waitMsFor(organizationId: OrganizationId): number {
+    const servers = this.#known.get(organizationId)?.servers ?? none
+    if (servers.length > 0) return waitMsOf(servers)
+    const shared = this.#shared()
+    return waitMsOf(shared.length > 0 ? shared : (this.#installation ?? none))
+  }
+
+  /** Whether emails of the service to its users leave it. */
+  async sendsEmail(): Promise<boolean> {
+    return (await this.serversOfInstallation('', '')) !== undefined
+  }
+
+  /** Whether emails of the organization leave the service. */
+  async transportOf(organizationId: OrganizationId): Promise<'smtp' | 'inbox'> {
+    await this.load(organizationId)
+    return this.hasServers(organizationId) || this.#shared().length > 0 || this.#installation ? 'smtp' : 'inbox'
+  }
+
+  /** Whether the limits of receiving sites apply to email of the organization, or to some of it. */
+  shapes(organizationId: OrganizationId): boolean {
+    const servers = this.#known.get(organizationId)?.servers ?? none
+    return [...servers, ...this.#shared(), ...(this.#installation ?? none)].some((server) => server.shapeByReceiver)
+  }
+
+  /** Whether the organization has mail servers of its own, which slow down no other organization. */
+  hasServers(organizationId: OrganizationId): boolean {
+    return (this.#known.get(organizationId)?.servers.length ?? 0) > 0
+  }
+
+  /** Tries to connect to a mail server. The result is reported to `onState`. */
+  async check({ organizationId, id }: { organizationId: OrganizationId; id: MailServerId }): Promise<void> {
+    await this.load(organizationId)
+    const server = this.#known.get(organizationId)?.servers.find((known) => known.id === id)
+    if (server) this.#options.onState(server.row, await server.transport.check())
+  }
+
+  /** Mail servers that are down for this process. */
+  get down(): number {
+    let count = 0
+    for (const { servers } of this.#known.values())
+      count += servers.filter(({ transport }) => transport.state().kind === 'down').length
+    return count
+  }
+
+  async close(): Promise<void> {
+    const transports = [...this.#known.values()].flatMap(({ servers }) => servers.map(({ transport }) => transport))
+    await Promise.all([this.#options.relay?.close(), ...transports.map((transport) => transport.close())])
+  }
+
+  #shared(): readonly TenantServer[] {
+    if (!this.#operator) return none
+    void this.load(this.#operator)?.catch(() => {})
+    return this.#known.get(this.#operator)?.shared ?? none
+  }
+
+  #refresh(organizationId: OrganizationId): Promise<void> {
+    let loading = this.#loading.get(organizationId)
+    if (!loading) {
+      loading = this.#find(organizationId).finally(() => this.#loading.delete(organizationId))
+      this.#loading.set(organizationId, loading)
+    }
+    return loading
+  }
+
+  async #find(organizationId: OrganizationId): Promise<void> {
+    const { db } = this.#options
+    this.#operator ??= (await findOperator(db))?.id
+    const read = () => selectUsableServers(db, organizationId)
+    if (this.#operator === organizationId)
+      return this.#use(organizationId, await readOfOperator(db, 'mail servers', organizationId, read))
+    // Not in one statement: those of the operator may be on a node that is down.
+    const [rows] = await Promise.all([read(), this.#operator && this.load(this.#operator)])
+    this.#use(organizationId, rows)
+  }
+
+  #use(organizationId: OrganizationId, rows: readonly MailServerRow[]): void {
+    const servers = this.#opened(this.#known.peek(organizationId)?.servers ?? none, rows)
+    const shared = servers.filter(({ row }) => row.isShared)
+    this.#known.set(organizationId, { servers, shared, loadedAt: performance.now() })
+  }
+
+  /** Opens new and changed servers, and retires those that are gone. */
+  #opened(previous: readonly TenantServer[], rows: readonly MailServerRow[]): TenantServer[] {
+    const servers = rows.map((row) => {
+      const same = previous.find(({ id, row: before }) => id === row.id && +before.updatedAt === +row.updatedAt)
+      return same ?? this.#open(row)
+    })
+    for (const server of previous) if (!servers.includes(server)) server.transport.retire()
+    return servers
+  }
+
+  #open(row: MailServerRow): TenantServer {
+    const { open, onState } = this.#options
+    const transport = new RetirableTransport(open(row, (state) => onState(row, state)))
+    // A mail server that was never down reports nothing.
+    let isProven = row.status === 'working'
+    const send: OpenServer['send'] = async (mail, options) => {
+      const outcome = await transport.send(mail, options)
+      if (!isProven && outcome.kind === 'accepted') {
+        isProven = true
+        onState(row, { kind: 'up' })
+      }
+      return outcome
+    }
+    return {
+      ...row,
+      row,
+      provider: findPreset(row.preset)?.provider ?? null,
+      transport,
+      state: () => transport.state(),
+      send,
+    }
+  }
+}
+
+const installationOf = (relay: Transport, shapeByReceiver: boolean): OpenServer => ({
+  id: installationServer,
+  organizationId: undefined,
+  name: 'SMTP_URL',
+  provider: null,
+  kinds: ['transactional', 'marketing'],
+  fromDomains: [],
+  priority: 0,
+  weight: 1,
+  messagesPerSecond: null,
+  messagesPerDay: null,
+  shapeByReceiver,
+  state: () => relay.state(),
+  send: (mail, options) => relay.send(mail, options),
+})
+
+function waitMsOf(servers: readonly OpenServer[]): number {
+  let nextTryAt = Number.POSITIVE_INFINITY
+  for (const server of servers) {
+    const state = server.state()
+    if (state.kind === 'up') return 0
+    nextTryAt = Math.min(nextTryAt, state.nextTryAt.getTime())
+  }
+  return servers.length === 0 ? 0 : Math.min(waitMsMax, Math.max(waitMsMin, nextTryAt - Date.now()))
+}

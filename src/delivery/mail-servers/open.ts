@@ -1,0 +1,48 @@
+import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
+import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { Connector } from './connector.ts'
+import { openCredentials, unreadableCredentials } from './credentials.ts'
+import type { MailServerRow } from './runtime.sql.ts'
+
+/** More than an organization with mail servers may have in flight, so that a pool is never full. */
+const inFlightMax = 1_000
+const unreadableRetryMs = 60_000
+
+export type OpenParts = {
+  box: SecretBox
+  connector: Connector
+  /** The part of the connections that this process may open. The others are for other processes of the service. */
+  share: number
+}
+
+/** The connections of one process. It must be able to send, so it uses at least one even if there are more processes. */
+export const connectionsOf = ({ connections }: Pick<MailServerRow, 'connections'>, share: number): number =>
+  Math.max(1, Math.floor(connections * share))
+
+/** Opens a pool for a mail server. Connects when the first email is sent. */
+export function openMailServer(
+  { box, connector, share }: OpenParts,
+  row: MailServerRow,
+  onState: (state: RelayState) => void,
+): Transport {
+  const credentials = openCredentials(box, row)
+  const options = connector.optionsFor(row)
+  if (!credentials || !options) return unusable(unreadableCredentials)
+  const connections = connectionsOf(row, share)
+  const mailsPerSlot = Math.ceil(inFlightMax / connections)
+  return openRelay(credentials.url, { ...options, connections, onState, relayLimits: { mailsPerSlot } })
+}
+
+/** A transport that is always down. */
+function unusable(reason: string): Transport {
+  const since = new Date()
+  const state = (): RelayState => ({ kind: 'down', since, reason, nextTryAt: new Date(Date.now() + unreadableRetryMs) })
+  return {
+    send: async () => ({ kind: 'unreachable', reason }),
+    resize: () => {},
+    capacity: () => 0,
+    state,
+    check: async () => state(),
+    close: async () => {},
+  }
+}

@@ -1,0 +1,43 @@
+import { resubscribe, unsubscribeByRecipient } from '../../audience/contacts/subscriptions.ts'
+import { inTransaction } from '../../audience/contacts/transaction.ts'
+import { recordEvents } from '../../events/recording/record.ts'
+import type { Db } from '../../platform/db/db.ts'
+import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
+import type { Unsubscription } from './entries.ts'
+import { findRecipient } from './tracking.sql.ts'
+
+/** Rolls back an unsubscription whose event was recorded before. */
+class AlreadyRecorded extends Error {}
+
+/**
+ * Unsubscribes the contact and records the event. Returns false, and changes nothing, if the contact had unsubscribed
+ * before, or if this unsubscription was recorded before and may have been undone since: one that took both ways, through
+ * the database and the spool.
+ */
+export async function recordUnsubscription(db: Db, { method, ip, ...event }: Unsubscription): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    if (!(await unsubscribeByRecipient(tx, event, ip))) return false
+    const noMachine = { machine: false, machineReason: null }
+    const { fresh } = await recordEvents(tx, [
+      { ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } },
+    ])
+    if (fresh.length === 0) throw new AlreadyRecorded()
+    return true
+  }).catch((error: unknown) => {
+    if (error instanceof AlreadyRecorded) return false
+    throw error
+  })
+}
+
+/** Reverts an unsubscription. Has no effect if the contact is not unsubscribed. */
+export async function undoUnsubscription(
+  db: Db,
+  { organizationId, contactId }: { organizationId: OrganizationId; contactId: ContactId },
+  ip: string,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const recipient = await findRecipient(tx, organizationId, contactId)
+    if (recipient?.subscription === 'unsubscribed')
+      await resubscribe(tx, organizationId, contactId, { type: 'recipient', id: null, ip })
+  })
+}

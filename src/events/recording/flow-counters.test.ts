@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { click, createWorld, eventIn, record } from '../../../test/support/event-world.ts'
+import { createTestDb, openAgain, type TestDb } from '../../../test/support/test-db.ts'
+import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
+import { addPendingCounts } from './pending-counts.ts'
+import { rebuildCounters } from './rebuild.ts'
+import { EventRecorder } from './record.ts'
+
+const at = '2026-03-01T10:40:00Z'
+const days = ({ db }: TestDb, kind: string) => db`
+  select value, event_name, total, uniques, machine from flow_counters where kind = ${kind} and grain = 'day'
+  order by event_name, value`
+
+test('an event is counted by version, domain, link and bounce reason', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  const bounce = { type: 'soft' as const, status: null, reply_code: 452, reason: 'mailbox_full', diagnostic: null }
+  await record(db, [
+    eventIn(world, 0, 'emailSent', { at }),
+    eventIn(world, 0, 'emailOpen', { at, machine: true }),
+    click(world, 0, 'reset?token=9f8a7d6e5c4b3a2f1e0d', { at }),
+    eventIn(world, 0, 'emailSoftBounce', { at, data: { bounce } }),
+  ])
+  const one = { total: 1, uniques: 1, machine: 0 }
+  const all = (value: string) => [
+    { value, eventName: 'emailClick', ...one },
+    { value, eventName: 'emailOpen', total: 1, uniques: 0, machine: 1 },
+    { value, eventName: 'emailReturned', ...one },
+    { value, eventName: 'emailSent', ...one },
+    { value, eventName: 'emailSoftBounce', ...one },
+  ]
+  expect(await days(testDb, 'version')).toEqual(all(world.flowIds[0]!))
+  expect(await days(testDb, 'domain')).toEqual(all('example.com'))
+  expect(await days(testDb, 'link')).toEqual([
+    { value: 'https://shop.example/reset?token=…', eventName: 'emailClick', ...one },
+  ])
+  expect(await days(testDb, 'reason')).toEqual([
+    { value: 'mailbox_full', eventName: 'emailSoftBounce', total: 1, uniques: 0, machine: 0 },
+  ])
+})
+
+test('each link of a message counts once, at its first human click', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db, { messages: 2 })
+  const on = (day: number) => `2026-03-0${day}T12:00:00Z`
+  await record(db, [click(world, 0, 'a', { at: on(3) }), click(world, 1, 'a', { at: on(3) })])
+  await record(db, [click(world, 0, 'b', { at: on(4) }), click(world, 0, 'a', { at: on(4) })])
+  await record(db, [click(world, 0, 'a', { at: on(2) })])
+  const rows = await db`
+    select extract(day from starts_at)::int as day, right(value, 1) as link, total, uniques from flow_counters
+    where kind = 'link' and grain = 'day' order by day, link`
+  expect(rows).toEqual([
+    { day: 2, link: 'a', total: 1, uniques: 1 },
+    { day: 3, link: 'a', total: 2, uniques: 1 },
+    { day: 4, link: 'a', total: 1, uniques: 0 },
+    { day: 4, link: 'b', total: 1, uniques: 1 },
+  ])
+})
+
+test('the number of links counted on a day is limited; the others are counted together', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db, { messages: 80 })
+  const others = openAgain(testDb, 3)
+  const recorders = others.map((each) => new EventRecorder({ db: each, stages: new StageRegistry() }))
+  const clicks = world.messages.flatMap((_, index) =>
+    [0, 1].map((day) =>
+      click(world, index, `order/${index}`, {
+        at: new Date(Date.parse(at) + day * 86_400_000),
+      }),
+    ),
+  )
+  await Promise.all(clicks.map((event, index) => recorders[index % 3]!.record(event)))
+  // Known values are counted without a query, others together with the rest.
+  await record(
+    db,
+    clicks.map((event) => click(world, 0, event.data.url!.slice(21), { at: event.occurredAt })),
+  )
+
+  await addPendingCounts(db)
+  const stored = await db`
+    select starts_at, count(*) filter (where value <> '') as links, sum(total)::int as total,
+      sum(total) filter (where value = '')::int as other
+    from flow_counters where kind = 'link' and grain = 'day' group by 1 order by 1`
+  expect(stored).toEqual(
+    [0, 1].map((day) => ({
+      ...{ startsAt: new Date(Date.UTC(2026, 2, 1 + day)), links: 50, total: 160, other: 60 },
+    })),
+  )
+  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
+  await Promise.all(others.map((each) => each.close()))
+})

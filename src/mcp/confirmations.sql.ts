@@ -1,4 +1,0 @@
-import type { Writer } from '../db/db.ts'
-
-/** Sends a text to all processes that listen to the channel. */
-export const notify = (db: Writer, channel: string, payload: string) => db`select pg_notify(${channel}, ${payload})`

@@ -1,0 +1,340 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { startCommand } from '../../../test/support/command.ts'
+import { fillTables } from '../../../test/support/fill-tables.ts'
+import { createFlow, send } from '../../../test/support/flows.ts'
+import { registerOther } from '../../../test/support/people.ts'
+import { startService } from '../../../test/support/service.ts'
+import { callUrl, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { createTestDb } from '../../../test/support/test-db.ts'
+import { until } from '../../../test/support/until.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { SecretBox } from '../../platform/secrets/secrets.ts'
+import { SetupFault } from '../../platform/values/errors.ts'
+import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { exportOrganization } from './export-organization.ts'
+import { importOrganization } from './import-organization.ts'
+import { excludedTables } from './organization-tables.ts'
+import { noProgress } from './progress.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'waxwing-export-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let count = 0
+const newPath = () => join(folder, `file-${count++}`)
+const otherSecret = 'the secret of the installation that imports'
+const box = new SecretBox({ current: otherSecret, previous: undefined }, 'webhook secrets')
+
+async function exportFrom(db: Db, organizationId: OrganizationId): Promise<string> {
+  const path = newPath()
+  await exportOrganization(path, { db, organizationId, waxwing: '0.1.0', progress: noProgress })
+  return path
+}
+const importInto = (db: Db, path: string) => importOrganization(path, { db, box, progress: noProgress })
+
+/** An organization with rows in every table, one email that is queued, and another organization beside it. */
+async function startFilled(): Promise<TestApp & { id: OrganizationId }> {
+  const app = await startTestApp({}, ['serve'])
+  await registerOther(app)
+  const webhook = { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true, acknowledge: '2xx', retry_4xx: [429] }
+  await app.manage('POST', '/organization/webhooks', webhook)
+  const flowId = await createFlow(app)
+  await send(app, flowId)
+  await app.manage('PUT', `/organization/flows/${flowId}/draft`, { subject: 'Draft' })
+  await app.manage('POST', `/organization/flows/${flowId}/duplicate`)
+  await app.manage('POST', '/organization/contacts', {
+    email: 'zoe@example.com',
+    first_name: 'Zoë',
+    attributes: { n: 1.5 },
+  })
+  const filter = { type: 'text', field: 'email', operator: 'contains', value: 'z' }
+  await app.manage('POST', '/organization/segments', { name: 'With a z', filter })
+  await fillTables(app.db)
+  return Object.assign(app, { id: parseId('org', app.organizationId)! })
+}
+
+const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').slice(0, -1)
+const tablesIn = (path: string) =>
+  linesOf(path)
+    .filter((line) => line.startsWith('{"table"'))
+    .map((line) => JSON.parse(line).table as string)
+
+test('an organization that is exported, imported and exported again has the same bytes', async () => {
+  await using app = await startFilled()
+  await using fresh = await createTestDb()
+  const first = await exportFrom(app.db, app.id)
+  expect(statSync(first).mode & 0o777).toBe(0o600)
+  expect(await importInto(fresh.db, first)).toMatchObject({ organizationId: app.id, isNew: true })
+  const second = await exportFrom(fresh.db, app.id)
+  expect(linesOf(second)).toEqual(linesOf(first))
+
+  // Every tenant table is exported or excluded on purpose, and no other organization is in the file.
+  const tenant = await app.db<{ name: string }>`
+    select table_name as name from information_schema.columns join pg_class on relname = table_name
+    where column_name = 'organization_id' and relkind in ('r', 'p') and not relispartition`
+  const expected = tenant.map(({ name }) => name).filter((name) => !excludedTables.has(name))
+  expect(tablesIn(first).sort()).toEqual([...expected, 'organizations'].sort())
+  const [other] = await app.db<{ id: string }>`select id from organizations where name = 'Other'`
+  expect(readFileSync(first, 'utf8')).not.toContain(other!.id)
+})
+
+test('importing again changes nothing, also after the organization was edited', async () => {
+  await using app = await startFilled()
+  await using fresh = await createTestDb()
+  const path = await exportFrom(app.db, app.id)
+  await importInto(fresh.db, path)
+  await fresh.db.statement`delete from contacts where email_key = 'zoe@example.com'`
+  const before = linesOf(await exportFrom(fresh.db, app.id))
+  expect(await importInto(fresh.db, path)).toEqual({ organizationId: app.id, isNew: false, rows: 0 })
+  expect(linesOf(await exportFrom(fresh.db, app.id))).toEqual(before)
+})
+
+test('what is queued is not sent twice, and webhooks are paused with a new secret', async () => {
+  await using app = await startFilled()
+  await using fresh = await createTestDb()
+  const [queued] = await app.db`select from messages where status = 'queued'`
+  expect(queued).toBeDefined()
+  await importInto(fresh.db, await exportFrom(app.db, app.id))
+  expect(await fresh.db`select from messages where status = 'queued'`).toEqual([])
+  expect(await fresh.db`select from deliveries where status = 'pending'`).toEqual([])
+  expect(await fresh.db`select from jobs`).toEqual([])
+  const [webhook, ...others] = await fresh.db<{ secret: Buffer }>`
+    select secret, status, acknowledge, retry_4xx from webhooks`
+  expect(webhook).toMatchObject({ status: 'paused', acknowledge: '2xx', retry4xx: [429] })
+  expect([box.open(webhook!.secret)?.slice(0, 6), others]).toEqual(['whsec_', []])
+})
+
+test('members can sign in to the importing installation, and API keys work when the import is confirmed', async () => {
+  await using app = await startFilled()
+  await using fresh = await createTestDb()
+  await importInto(fresh.db, await exportFrom(app.db, app.id))
+  await using service = await startService('serve', { DATABASE_URL: fresh.url, APP_SECRET: otherSecret })
+  const login = await callUrl('POST', `${service.url}/api/v1/auth/login`, {
+    body: { email: 'owner@acme.example', password: 'correct horse battery' },
+  })
+  expect(login.status).toBe(200)
+  const headers = { authorization: `Bearer ${login.body.data.token}` }
+  const found = await callUrl('GET', `${service.url}/api/v1/organization/contacts?query=zoe`, { headers })
+  expect(found.body.data[0]).toMatchObject({ email: 'zoe@example.com', first_name: 'Zoë', attributes: { n: 1.5 } })
+  const flows = await callUrl('GET', `${service.url}/api/v1/organization/flows`, { headers })
+  const flow = flows.body.data.find(
+    ({ status, name }: { status: string; name: string }) => status === 'active' && name === 'Order shipped',
+  )
+  const sendOne = () =>
+    callUrl('POST', `${service.url}/public/api/v1/flow/send-email-through-flow`, {
+      headers: { 'x-api-token': app.apiKey },
+      body: { flow_id: flow.id, contact_email: 'zoe@example.com', context: { order_id: 1 } },
+    })
+  expect((await sendOne()).status).toBe(401)
+  const keys = await callUrl('GET', `${service.url}/api/v1/organization/api-keys`, { headers })
+  expect(keys.body.data.map(({ unconfirmed }: { unconfirmed: boolean }) => unconfirmed)).toEqual([true])
+  const settings = { DATABASE_URL: fresh.url, APP_SECRET: otherSecret }
+  const args = ['confirm-import', '--organization', app.organizationId]
+  await using command = startCommand(args, settings, { cwd: folder })
+  const confirmed = JSON.parse((await command.ended).stdout)
+  expect(confirmed).toMatchObject({ operator: true, api_keys: 1 })
+  expect(confirmed.members).toContainEqual({ email: 'owner@acme.example', role: 'owner' })
+  const sent = await sendOne()
+  expect(sent.status, sent.text).toBe(200)
+  await until('the message', async () => (await fresh.db`select from messages where status = 'queued'`).length === 1)
+})
+
+test('a truncated file, another schema, an account that exists and an unknown organization are rejected', async () => {
+  await using app = await startFilled()
+  await using fresh = await createTestDb()
+  const path = await exportFrom(app.db, app.id)
+  const lines = linesOf(path)
+  const rejected = async (content: string[], reason: string) => {
+    const changed = newPath()
+    writeFileSync(changed, `${content.join('\n')}\n`)
+    await expect(importInto(fresh.db, changed)).rejects.toThrow(reason)
+    expect(await fresh.db`select from organizations`).toEqual([])
+  }
+  await rejected(lines.slice(0, -1), 'incomplete')
+  await rejected(lines.toSpliced(-5, 1), 'incomplete')
+  await rejected([...lines.slice(0, -20), '{"half', ...lines.slice(-20)], 'incomplete')
+  await rejected([lines[0]!.replace('[1,', '['), ...lines.slice(1)], 'another schema')
+  await rejected(
+    lines.map((line) => line.replace('{"table":"contacts"', '{"table":"pg_authid"')),
+    'incomplete',
+  )
+  await rejected(['{}'], 'is not an export')
+  await expect(importInto(fresh.db, newPath())).rejects.toThrow('cannot be read')
+
+  const [owner] = await app.db<{ emailKey: string }>`select email_key from users where email_key = 'owner@acme.example'`
+  await fresh.db
+    .statement`insert into organizations (id, name) values ('00000000-0000-7000-8000-000000000001', 'There')`
+  await fresh.db.statement`
+    insert into users (id, organization_id, email, email_key, password_hash, role)
+    values (gen_random_uuid(), '00000000-0000-7000-8000-000000000001', 'x', ${owner!.emailKey}, '', 'owner')`
+  await expect(importInto(fresh.db, path)).rejects.toThrow('already has an account')
+  expect(await fresh.db`select from contacts`).toEqual([])
+  const unknown = '00000000-0000-7000-8000-000000000002' as OrganizationId
+  await expect(exportFrom(app.db, unknown)).rejects.toThrow('no organization with this id')
+})
+
+/** The lines of an export that an attacker edits. */
+type Edit = (line: string, table: string) => string
+const edited = (lines: string[], edit: Edit) => {
+  let table = ''
+  return lines.map((line) => {
+    const control = JSON.parse(line)
+    if (control.table && control.columns) table = control.table
+    return edit(line, control.columns || control.format || control.rows !== undefined ? '' : table)
+  })
+}
+/** Changes the first row of a table. */
+const editRow = (table: string, change: (row: Record<string, unknown>) => Record<string, unknown>): Edit => {
+  let isDone = false
+  return (line, current) => {
+    if (current !== table || isDone) return line
+    isDone = true
+    return JSON.stringify(change(JSON.parse(line)))
+  }
+}
+
+/** All rows of the tables that have an organization, without those of one organization. */
+async function rowsWithout(db: Db, id: string): Promise<Record<string, string[]>> {
+  const tables = await db<{ name: string }>`
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = current_schema()::regnamespace
+      and (relname = 'organizations' or exists (
+        select from pg_attribute where attrelid = pg_class.oid and attname = 'organization_id'))`
+  const rows: Record<string, string[]> = {}
+  for (const { name } of tables) {
+    const column = name === 'organizations' ? 'id' : 'organization_id'
+    const text = `select ${name}::text as row from ${name} where ${column} <> $1 order by 1`
+    rows[name] = (await db.run<{ row: string }>({ text, values: [id] })).map(({ row }) => row)
+  }
+  return rows
+}
+
+test('a file that was edited changes nothing of other organizations', async () => {
+  await using source = await startFilled()
+  await using target = await startTestApp({}, ['serve'])
+  const victim = await registerOther(target, 'owner@victim.example')
+  const victimId = parseId('org', victim.organizationId)!
+  const [victimUser] = await target.db<{ id: string; emailKey: string }>`
+    select id, email_key from users where organization_id = ${victimId}`
+  const [victimKey] = await target.db<{ hash: string }>`select key_hash::text as hash from api_keys`
+  await target.manage('POST', '/organization/contacts', { email: 'theirs@example.com' })
+  const [contact] = await target.db<{ id: string }>`select id from contacts`
+  const file = await exportFrom(source.db, source.id)
+  // The test installations begin with the same organization, so the exported one gets other ids.
+  const [known] = await source.db<Record<string, string>>`
+    select users.id as user, api_keys.id as key, key_hash::text as hash
+    from api_keys join users on users.id = created_by where api_keys.organization_id = ${source.id}`
+  const id = randomUUID()
+  const replaced: [string, string][] = [
+    [source.id, id],
+    [known!.user!, randomUUID()],
+    [known!.key!, randomUUID()],
+    [known!.hash!.slice(-20), '0'.repeat(20)],
+    ['owner@acme.example', 'owner@attacker.example'],
+  ]
+  const lines = linesOf(file).map((line) => replaced.reduce((text, [from, to]) => text.replaceAll(from, to), line))
+  const before = await rowsWithout(target.db, id)
+
+  const refused = async (content: string[], reason = 'Nothing was imported') => {
+    const path = newPath()
+    writeFileSync(path, `${content.join('\n')}\n`)
+    const error = await importInto(target.db, path).then(
+      () => new Error('The file was imported.'),
+      (each: Error) => each,
+    )
+    expect(error.message, content.join('\n').slice(0, 500)).toContain(reason)
+    expect(error).toBeInstanceOf(SetupFault)
+  }
+  const change = (table: string, changed: Record<string, unknown>) =>
+    edited(
+      lines,
+      editRow(table, (row) => ({ ...row, ...changed })),
+    )
+
+  // Rows of the victim and of the operator's organization, in every table.
+  const tables = tablesIn(file).filter((table) => table !== 'organizations')
+  expect(tables).toEqual(expect.arrayContaining(['users', 'api_keys', 'contacts', 'flow_versions', 'webhooks']))
+  for (const table of tables) await refused(change(table, { organization_id: victimId }))
+  await refused(change('users', { organization_id: parseId('org', target.organizationId) }))
+  await refused(change('users', { organization_id: null }))
+
+  // Accounts, ids and keys that exist.
+  await refused(change('users', { email_key: victimUser!.emailKey }), 'already has an account')
+  await refused(change('users', { id: victimUser!.id }))
+  await refused(change('api_keys', { key_hash: victimKey!.hash }))
+
+  // Exactly one organization, which is that of the header.
+  await refused(change('organizations', { id: victimId }))
+  const own = lines.findIndex((line) => line.startsWith('{"table":"organizations"')) + 1
+  await refused(lines.toSpliced(own, 1))
+  await refused(lines.toSpliced(own, 0, lines[own]!))
+  await refused(lines.toSpliced(own, 0, JSON.stringify({ ...JSON.parse(lines[own]!), id: victimId })))
+  const end = JSON.parse(lines.at(-1)!).rows
+  await refused([...lines.toSpliced(own, 1).slice(0, -1), JSON.stringify({ rows: end - 1 })])
+
+  // Tables and columns that are not exported, and malformed lines.
+  const columnsOf = (table: string) => JSON.parse(lines.find((line) => line.startsWith(`{"table":"${table}"`))!).columns
+  for (const [table, columns] of [
+    ['jobs', ['organization_id']],
+    ['sessions', ['organization_id', 'user_id', 'id']],
+    ['password_resets', ['organization_id', 'token_hash']],
+    ['sending_pause', ['only_row']],
+    ['secret_mark', ['only_row']],
+    ['organizations', [...columnsOf('organizations'), 'is_operator']],
+    ['contacts', { join: 1 }],
+    ['contacts', undefined],
+    [['contacts'], columnsOf('contacts')],
+    ['contacts', [columnsOf('contacts').join()]],
+  ])
+    await refused(lines.toSpliced(own + 1, 0, JSON.stringify({ table, columns }), '{}'))
+  const contactRow = lines.findIndex((line) => line.startsWith('{"table":"contacts"')) + 1
+  await refused(lines.with(contactRow, `${lines[contactRow]},${lines[contactRow]}`))
+  await refused(lines.toSpliced(1, 0, '{}'))
+  const header = JSON.parse(lines[0]!)
+  for (const changed of [
+    { migrations: undefined },
+    { migrations: { join: 1 } },
+    { organization_id: undefined },
+    { organization_id: 1 },
+    { organization_id: "' or true" },
+    { organization_id: header.organization_id.toUpperCase() },
+  ])
+    await refused(lines.with(0, JSON.stringify({ ...header, ...changed })), 'is not an export')
+  await refused(lines.with(0, JSON.stringify({ ...header, organization_id: randomUUID() })))
+  await refused(lines.with(0, 'null'), 'is not an export')
+  const conditions = Array.from({ length: 500 }, () => ({ type: 'text', field: 'email', operator: 'is_set' }))
+  await refused(change('segments', { filter: { type: 'any', conditions } }))
+
+  expect(await target.db`select from organizations where id = ${id}`).toEqual([])
+  expect(await rowsWithout(target.db, id)).toEqual(before)
+
+  // Rights and ids that a file can name without effect.
+  const row = { is_operator: true, self_registered: false, created_at: '2020-01-01T00:00:00Z' }
+  let accepted = change('organizations', row)
+  for (const [table, changed] of [
+    ['api_keys', { is_held: false }],
+    ['webhooks', { status: 'active', secret: 'known' }],
+    ['messages', { status: 'queued' }],
+    ['contacts', { id: contact!.id }],
+  ] as const)
+    accepted = edited(
+      accepted,
+      editRow(table, (each) => ({ ...each, ...changed })),
+    )
+  const path = newPath()
+  writeFileSync(path, `${accepted.join('\n')}\n`)
+  expect(await importInto(target.db, path)).toMatchObject({ isNew: true })
+  expect(await rowsWithout(target.db, id)).toEqual(before)
+  const [organization] = await target.db`
+    select is_operator, self_registered, created_at > now() - interval '1 hour' as is_new
+    from organizations where id = ${id}`
+  expect(organization).toEqual({ isOperator: false, selfRegistered: true, isNew: true })
+  const states = await target.db`
+    select status from webhooks where organization_id = ${id}
+    union select case when is_held then 'held' end from api_keys where organization_id = ${id}
+    union select status from messages where organization_id = ${id} and status = 'queued'
+    order by 1`
+  expect(states).toEqual([{ status: 'held' }, { status: 'paused' }])
+})

@@ -1,0 +1,22 @@
+import { replaceStoredSecret } from '../../platform/secrets/restore-secret.ts'
+import { SetupFault } from '../../platform/values/errors.ts'
+
+export type StoredSecret = { current: string; previous: string | null }
+
+/** The settings APP_SECRET and APP_SECRET_PREVIOUS, and DATA_DIR, where a secret is stored if APP_SECRET is unset. */
+export type SecretPlace = { setting: string | undefined; previousSetting: string | undefined; dataDir: string }
+
+export const parseSecret = (text: string): StoredSecret => JSON.parse(text) as StoredSecret
+
+/** Throws `SetupFault` if APP_SECRET differs from the secret with which the backup is encrypted and signed. */
+export function checkSecret({ current }: StoredSecret, { setting, previousSetting }: SecretPlace): void {
+  if (setting === undefined || setting === current || previousSetting === current) return
+  throw new SetupFault(
+    'The backup was made with another APP_SECRET. Set APP_SECRET to that secret, or set APP_SECRET_PREVIOUS to it, or unset APP_SECRET, so that the secret of the backup is stored in DATA_DIR. Nothing was changed.',
+  )
+}
+
+/** Stores the secret in DATA_DIR if APP_SECRET is unset. */
+export async function storeSecret({ current }: StoredSecret, { setting, dataDir }: SecretPlace): Promise<void> {
+  if (setting === undefined) await replaceStoredSecret(dataDir, current)
+}

@@ -1,0 +1,13 @@
+import { describeConfig, readSettings } from '../../platform/config/config.ts'
+import type { Call } from './call.ts'
+
+export async function showConfig({ sources }: Call): Promise<undefined> {
+  const rows = describeConfig(readSettings(sources), sources)
+  const nameWidth = Math.max(...rows.map(({ name }) => name.length))
+  const valueWidth = Math.min(40, Math.max(...rows.map(({ value }) => value.length)))
+  const sourceWidth = Math.max(...rows.map(({ source }) => source.length))
+  for (const { name, value, source, meaning } of rows)
+    process.stdout.write(
+      `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${source.padEnd(sourceWidth)}  ${meaning}\n`,
+    )
+}

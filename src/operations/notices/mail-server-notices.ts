@@ -1,0 +1,60 @@
+import type { MailServer } from '../../delivery/mail-servers/mail-server.ts'
+import type { ConnectionChange } from '../../delivery/mail-servers/manage.ts'
+import type { MailServerChange } from '../../delivery/mail-servers/states.ts'
+import { announce } from '../../events/webhooks/announce.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { toText } from '../../platform/values/ids.ts'
+import { recordNotice, utc } from './notices.ts'
+
+/** Informs webhooks, and the owners if it fails. Written in the transaction of the change. */
+export async function recordMailServerChange(tx: Tx, change: MailServerChange): Promise<void> {
+  const { organizationId, id, name, host, status } = change
+  const isFailing = status === 'failing'
+  const data = { id: toText('mse', id), name, host, reason: isFailing ? change.reason : null, since: change.since }
+  await announce(tx, {
+    organizationId,
+    eventName: isFailing ? 'mailServerFailing' : 'mailServerRecovered',
+    flowId: null,
+    data: { ...data, since: data.since.toISOString() },
+  })
+  if (!isFailing) return
+  await recordNotice(tx, {
+    organizationId,
+    kind: 'mail_server_failing',
+    title: `The mail server ${name} does not accept email`,
+    detail: `Since ${utc(change.since)}: ${change.reason}. Emails go through your other mail servers for them. If there is none, they stay queued and are sent as soon as it works again.`,
+    path: `/sending/mail-servers/${toText('mse', id)}`,
+  })
+}
+
+/**
+ * Informs the owners that email takes another way, or that its credentials are others. Written in the transaction of the change,
+ * and sent to all owners, so that none of them can make such a change unnoticed.
+ */
+export async function recordConnectionChange(
+  tx: Tx,
+  { change, before, after, changedBy }: ConnectionChange,
+): Promise<void> {
+  const { organizationId, id, name, isShared } = after
+  const shared = isShared
+    ? ' It is shared: it carries the emails to users, such as password resets, and email of all organizations that have no mail server for it.'
+    : ''
+  await recordNotice(tx, {
+    organizationId,
+    kind: 'mail_server_changed',
+    title: `The mail server ${name} was ${titles[change]}`,
+    detail: `By ${changedBy}. ${describe(before, after)}${shared} If you did not expect this, check the mail server and who can sign in to your organization.`,
+    path: `/sending/mail-servers/${toText('mse', id)}`,
+  })
+}
+
+const titles = { added: 'added', moved: 'changed', shared: 'shared with all organizations' }
+
+function describe(before: MailServer | undefined, after: MailServer): string {
+  const place = placeOf(after)
+  if (!before || placeOf(before) === place)
+    return `It connects to ${place}${before ? ', as before; its credentials or encryption may have changed' : ''}.`
+  return `It connects to ${place} instead of ${placeOf(before)}.`
+}
+
+const placeOf = ({ host, port, username }: MailServer) => `${host}:${port}${username === null ? '' : ` as ${username}`}`

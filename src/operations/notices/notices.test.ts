@@ -1,0 +1,238 @@
+import { openRelay, type Transport } from '@waxwing/smtp-client'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { happen } from '../../../test/support/events.ts'
+import { installationServers } from '../../../test/support/installation-servers.ts'
+import { lockWaits } from '../../../test/support/lock-waits.ts'
+import { join, registerOther } from '../../../test/support/people.ts'
+import { startRelay } from '../../../test/support/relay.ts'
+import { anySender } from '../../../test/support/senders.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { until } from '../../../test/support/until.ts'
+import { startReceiver } from '../../../test/support/webhook-receiver.ts'
+import { createApp } from '../../app.ts'
+import { reportFailingEndpoints } from '../../events/webhooks/health.ts'
+import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
+import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
+
+const log = pino({ level: 'silent' })
+const settings = {
+  baseUrl: 'https://mail.acme.example',
+  mailFrom: { name: 'Acme', email: 'hello@acme.example' },
+  bounceDomain: undefined,
+}
+
+async function subscribe(app: TestApp, name = 'Orders') {
+  const body = { name, url: 'http://127.0.0.1:1/', all_events: true }
+  const made = await app.manage('POST', '/organization/webhooks', body)
+  const id = parseId('whk', made.body.data.id)!
+  const organizationId = parseId('org', app.organizationId) as OrganizationId
+  return { organizationId, id, name, text: made.body.data.id as string, failingSince: new Date('2026-01-02T03:04:05Z') }
+}
+
+const mail = (app: TestApp, relay?: Transport) =>
+  sendNoticeEmails({
+    db: app.db,
+    log,
+    settings,
+    servers: installationServers(app.db, relay),
+    dkim: undefined,
+    senders: anySender,
+  })
+const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
+const makeDue = (app: TestApp) => app.db.statement`update notice_mails set next_try_at = now()`
+
+test('a webhook that is paused automatically creates a notice and an email to every owner', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'second@acme.example', 'owner')
+  const member = await join(app, 'member@acme.example', 'member')
+  const other = await registerOther(app)
+  const webhook = await subscribe(app, 'Orders <b>&')
+  // The failure was reported before, so only the pause is reported now.
+  await app.db.statement`
+    update webhooks
+    set failing_since = now() - interval '4 days', last_attempt_at = now(), failing_notified_at = now()`
+  const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
+  const worker = await createApp({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
+  await worker.start()
+  await until('the pause to be noted', async () => (await app.db`select from notices`).length > 0)
+  await worker.stop()
+  await makeDue(app)
+
+  await mail(app)
+
+  const notices = (await member.manage('GET', '/organization/notices')).body.data
+  expect(notices).toMatchObject([
+    { kind: 'webhook_paused', title: 'The webhook “Orders <b>&” was paused', webhook_id: webhook.text },
+  ])
+  expect((await other.manage('GET', '/organization/notices')).body.data).toEqual([])
+  const inbox = (await app.manage('GET', '/organization/inbox')).body.data
+  expect(inbox.map(({ to }: { to: string }) => to).sort()).toEqual(['owner@acme.example', 'second@acme.example'])
+  expect(inbox[0]).toMatchObject({ subject: notices[0].title, message_id: null })
+  const shown = (await app.manage('GET', `/organization/inbox/${inbox[0].id}`)).body.data
+  expect(shown.html).toContain('Orders &lt;b&gt;&amp;')
+  expect(shown.text).toContain(`/developers/webhooks/${webhook.text}`)
+  expect((await other.manage('GET', '/organization/inbox')).body.data).toEqual([])
+  expect(await waiting(app)).toEqual([])
+})
+
+test('a notice is sent through the relay once, from the sender of the service', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({}, ['serve'])
+  const transport = openRelay(relay.url)
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+
+  // Both processes see the email as due before either can claim it.
+  const both = await app.db.begin(async (tx) => {
+    await tx`select from notice_mails where organization_id = ${parseId('org', app.organizationId)} for update`
+    const runs = [mail(app, transport), mail(app, transport)]
+    await until('both to wait for the row', async () => (await lockWaits(app.db)).length === 2)
+    return { runs }
+  })
+  await Promise.all(both.runs)
+  await mail(app, transport)
+  await transport.close()
+
+  expect(relay.mails).toMatchObject([
+    {
+      sender: 'hello@acme.example',
+      recipient: 'owner@acme.example',
+      mail: { from: { name: 'Acme' }, subject: 'The webhook “Orders” was paused' },
+    },
+  ])
+  expect(relay.mails[0]!.mail.text).toContain('since 2026-01-02 03:04 UTC')
+  expect(relay.mails[0]!.raw).toContain('Auto-Submitted: auto-generated')
+  expect(await waiting(app)).toEqual([])
+})
+
+test('a deferred notice is retried with the same Message-ID; a rejected one is not', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'refused@acme.example', 'owner')
+  const transport = openRelay(relay.url)
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  const ids: (string | undefined)[] = []
+  relay.onRecipient = (to) => (to.startsWith('refused') ? { code: 550, text: '5.1.1 no such user' } : undefined)
+  relay.onData = ({ mail }) => {
+    ids.push(mail.messageId)
+    return ids.length === 1 ? { code: 451, text: '4.3.0 later' } : undefined
+  }
+
+  await mail(app, transport)
+  expect(await waiting(app)).toHaveLength(1)
+  await mail(app, transport)
+  expect(ids).toHaveLength(1)
+  await makeDue(app)
+  await mail(app, transport)
+  await transport.close()
+
+  expect(ids).toEqual([ids[0], ids[0]])
+  expect(relay.mails).toHaveLength(1)
+  expect(await waiting(app)).toEqual([])
+})
+
+test('former owners receive no notices, and old notices are not sent', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const second = await join(app, 'second@acme.example', 'owner')
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.db.statement`update notices set created_at = now() - interval '4 days'`
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.manage('DELETE', `/organization/members/${second.id}`)
+
+  await mail(app)
+
+  const inbox = (await app.manage('GET', '/organization/inbox')).body.data
+  expect(inbox.map(({ to }: { to: string }) => to)).toEqual(['owner@acme.example'])
+  expect(await waiting(app)).toEqual([])
+})
+
+test('many emails that are no longer wanted do not delay the others', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = await subscribe(app)
+  for (let count = 0; count < 3; count++) await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.db.statement`
+    insert into notice_mails (organization_id, id, notice_id, user_id, next_try_at)
+    select ${webhook.organizationId}, gen_random_uuid(), (select min(id::text)::uuid from notices), gen_random_uuid(),
+      now() - interval '1 hour'
+    from generate_series(1, 120)`
+  await mail(app)
+  expect(await waiting(app)).toEqual([])
+  expect(await app.db`select from inbox`).toHaveLength(3)
+})
+
+test('the newest twenty notices are listed, and two hundred are kept', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = await subscribe(app)
+  await app.db.begin(async (tx) => {
+    for (let n = 1; n <= 203; n++) await recordPausedWebhook(tx, { ...webhook, name: `W${n}` })
+  })
+  const { data } = (await app.manage('GET', '/organization/notices')).body
+  expect(data).toHaveLength(20)
+  expect(data[0].title).toContain('W203')
+  const [kept] = await app.db<{ count: number }>`select count(*) from notices`
+  expect(kept!.count).toBe(200)
+})
+
+test('owners get one email when an endpoint starts failing, and another only for a later failing period', async () => {
+  await using receiver = await startReceiver((response) => response.writeHead(503).end(), { plain: true })
+  await using app = await startTestApp({ WEBHOOK_RETRY_DELAYS: '0.03' })
+  const body = { name: 'Orders', url: receiver.url(), all_events: true }
+  const { id } = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  const failing = () => reportFailingEndpoints({ db: app.db, log, onFailing: recordFailingWebhook })
+  const inbox = async () => (await app.manage('GET', '/organization/inbox')).body.data
+  const fail = async () => {
+    await happen(app.db, app.organizationId, 'emailOpen', 1)
+    await until('the endpoint to fail', async () => {
+      const { data } = (await app.manage('GET', `/organization/webhooks/${id}`)).body
+      return data.failing_since
+    })
+  }
+
+  await fail()
+  await failing()
+  expect(await waiting(app)).toEqual([])
+  await app.db.statement`update webhooks set failing_since = now() - interval '6 minutes'`
+  // The result of a test event is not the last result.
+  await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailOpen' })
+  await app.db.statement`update deliveries set reason = 'of the test' where is_test`
+  await Promise.all([failing(), failing()])
+  await failing()
+  await mail(app)
+
+  const [received, ...others] = await inbox()
+  expect(others).toEqual([])
+  expect(received).toMatchObject({ to: 'owner@acme.example', subject: 'The webhook “Orders” is failing' })
+  const { text } = (await app.manage('GET', `/organization/inbox/${received.id}`)).body.data
+  expect(text).toMatch(
+    /Deliveries have been failing since [\d-]+ [\d:]+ UTC\. The last result was: Responded 503 \(200 expected\)/,
+  )
+  expect(text).toContain(`/developers/webhooks/${id}`)
+  expect((await app.manage('GET', '/organization/notices')).body.data).toMatchObject([
+    { kind: 'webhook_failing', webhook_id: id },
+  ])
+
+  // It recovers and fails again within a day: no second email. A day later there is one.
+  await app.db.statement`update webhooks set failing_since = now() - interval '10 minutes',
+    failing_notified_at = now() - interval '20 minutes'`
+  await failing()
+  expect(await waiting(app)).toEqual([])
+  await app.db.statement`update webhooks set failing_notified_at = now() - interval '25 hours'`
+  await failing()
+  expect(await waiting(app)).toHaveLength(1)
+})
+
+test('an address that cannot be used in an email does not prevent the emails to others', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'second@acme.example', 'owner')
+  await app.db.statement`update users set email = 'jörg@acme.example' where email = 'second@acme.example'`
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await mail(app)
+  const inbox = (await app.manage('GET', '/organization/inbox')).body.data
+  expect(inbox.map(({ to }: { to: string }) => to)).toEqual(['owner@acme.example'])
+  expect(await waiting(app)).toEqual([])
+})

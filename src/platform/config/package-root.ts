@@ -1,0 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The root directory of the package, whether the code runs from src/, dist/src/ or dist/bin/. */
+export const packageRoot = (() => {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'src', 'db', 'migrations'))) {
+    if (folder === dirname(folder))
+      throw new Error('The installation is incomplete: src/platform/db/migrations is missing.')
+    folder = dirname(folder)
+  }
+  return folder
+})()
+
+export const version: string = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version

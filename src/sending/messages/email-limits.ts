@@ -1,0 +1,71 @@
+import type { SendOutcome } from '@waxwing/smtp-client'
+import type { Limit, SendingLimits, Taken } from '../../delivery/limits/sending-limits.ts'
+import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
+import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
+import { type Carried, limitsOf } from '../../delivery/mail-servers/send-through.ts'
+import { isRateDeferral, type ReceivingSites } from '../../delivery/receiving-sites/receiving-sites.ts'
+import type { BounceDetail } from '../../platform/values/event-types.ts'
+import type { SendRow } from './send.sql.ts'
+
+type LimitParts = { limits: SendingLimits; sites: ReceivingSites }
+
+/** Returns the server if it is the only one, works, and no limit applies. This is the usual case, which must cost nothing. */
+export function onlyUnlimited(servers: readonly OpenServer[], warmUp: Limit | undefined): OpenServer | undefined {
+  const [server] = servers
+  if (servers.length !== 1 || !server || warmUp || server.shapeByReceiver) return undefined
+  return limitsOf(server).length === 0 && server.state().kind === 'up' ? server : undefined
+}
+
+/** Reserves a place within the limits of an email: of the mail server, of the receiving site, and of the warm-up. */
+export function takeLimits(
+  { limits, sites }: LimitParts,
+  row: SendRow,
+  server: OpenServer,
+  warmUp: Limit | undefined,
+  isInBroadcast: boolean,
+): Taken | Promise<Taken> {
+  const { organizationId, hasWaited } = row
+  const options = { isBulk: row.flowKind === 'marketing', hasWaited, isInBroadcast }
+  const serverLimits = limitsOf(server)
+  const others = warmUp ? [...serverLimits, warmUp] : serverLimits
+  if (!server.shapeByReceiver) return limits.take(organizationId, others, options)
+  const siteLimits = sites.limitsFor(deliveryOf(row, server))
+  if (!(siteLimits instanceof Promise)) return limits.take(organizationId, [...siteLimits, ...others], options)
+  return siteLimits.then((found) => limits.take(organizationId, [...found, ...others], options))
+}
+
+/** A site that asks for less email is slowed down. Nothing waits for it. */
+export function reportDeferral({ sites }: LimitParts, row: SendRow, { server, outcome }: Carried): void {
+  if (!server.shapeByReceiver) return
+  const reply = rateReplyOf(outcome)
+  // If the database is unavailable, it is reported by the next one.
+  if (reply) sites.deferred(deliveryOf(row, server), reply, { isCertain: true }).catch(() => {})
+}
+
+/** After 421, the connection is closed. Without a status it concerns the mail server itself. */
+const closedForRate = /\b421[ -]4\.7\.\d/
+
+function rateReplyOf(outcome: SendOutcome): string | undefined {
+  if (outcome.kind === 'interrupted') return closedForRate.test(outcome.reason) ? outcome.reason : undefined
+  if (outcome.kind !== 'deferred' || outcome.stage === 'sender') return undefined
+  return isRateDeferral(outcome.status) ? outcome.reply : undefined
+}
+
+/** Like `reportDeferral`, for a soft bounce that arrives later. It slows down only email of the same organization. */
+export async function reportSoftBounce(
+  { servers, sites }: { servers: MailServers; sites: ReceivingSites },
+  { organizationId, email: address }: Pick<SendRow, 'organizationId' | 'email'>,
+  { status, diagnostic }: BounceDetail,
+): Promise<void> {
+  if (!isRateDeferral(status)) return
+  await servers.load(organizationId)
+  if (!servers.shapes(organizationId)) return
+  const delivery = { organizationId, serverOrganizationId: undefined, address }
+  await sites.deferred(delivery, diagnostic ?? status!, { isCertain: false })
+}
+
+const deliveryOf = ({ organizationId, email }: SendRow, server: OpenServer) => ({
+  organizationId,
+  serverOrganizationId: server.organizationId,
+  address: email,
+})

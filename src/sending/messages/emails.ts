@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import type { Uploads } from '../../content/attachments/uploads.ts'
+import { loadHtmlToText } from '../../content/flows/text-from-html.ts'
+import type { NamedStages } from '../../platform/runtime/named-stages.ts'
+import { Pacer } from '../../platform/runtime/pacer.ts'
+import type { TaskPool } from '../../platform/tasks/pool.ts'
+import { invalid, Refusal } from '../../platform/values/errors.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import type { EmailAcceptor } from './accept-emails.ts'
+import type { ReceivedFiles } from './attachment-input.ts'
+import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
+import type { AcceptedEmails, EmailRequest } from './email-request.ts'
+import { emailTextTask } from './email-text.task.ts'
+
+export type EmailParts = {
+  emails: EmailAcceptor
+  uploads: Uploads
+  tasks: TaskPool
+  stages: Pick<NamedStages, 'emailRequests'>
+}
+
+export type Submission = {
+  organizationId: OrganizationId
+  /** A refusal in place of an input that is not valid. */
+  inputs: readonly (EmailInput | Refusal)[]
+  files: ReceivedFiles
+  /** If one email is rejected, none is accepted, and the refusal is thrown. */
+  isAtomic: boolean
+  idempotencyKey: string | null
+}
+
+/** Deriving a text from less HTML takes a millisecond at most, and from this much up to ten. */
+const htmlOfOneTurn = { length: 2_000, tags: 200 }
+const htmlInline = { length: 20_000, tags: 500 }
+export const batchRecipientsMax = 1_000
+
+/** Validates and accepts emails without a flow. Of requests that take long to read, few are read at the same time. */
+export async function submitEmails(
+  parts: EmailParts,
+  submission: Submission,
+): Promise<AcceptedEmails & { warnings: string[][] }> {
+  const { organizationId, inputs, isAtomic, idempotencyKey } = submission
+  checkRecipients(inputs)
+  const read = () => readEmails(parts, submission)
+  const isLight = inputs.length <= lightEmailsMax && inputs.every(isLightEmail)
+  const { emails, warnings, requestHash } = await (isLight
+    ? read()
+    : parts.stages.emailRequests.run(organizationId, read))
+  const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
+  const isRepeated = () => parts.emails.areRepeated(organizationId, idempotencyKey === null ? [] : [idempotencyKey])
+  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes, isRepeated)
+  const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
+  return { ...accepted, warnings }
+}
+
+/** Reading and hashing the text of a light email takes a millisecond at most. */
+const lightEmailsMax = 10
+const lightLengthMax = 100_000
+
+const isLightEmail = (email: EmailInput | Refusal): boolean =>
+  email instanceof Refusal ||
+  ((email.html?.length ?? 0) + (email.text?.length ?? 0) <= lightLengthMax &&
+    (!email.html || typeof email.text === 'string' || isWithin(email.html, htmlInline)))
+
+type ReadEmails = { emails: (EmailRequest | Refusal)[]; warnings: string[][]; requestHash: string | null }
+
+/**
+ * Yields to the event loop between emails, and before anything that takes milliseconds: a request may have a hundred emails
+ * of any form.
+ */
+async function readEmails(
+  { tasks }: EmailParts,
+  { organizationId, inputs, files, isAtomic, idempotencyKey }: Submission,
+): Promise<ReadEmails> {
+  const warnings: string[][] = []
+  const emails: (EmailRequest | Refusal)[] = []
+  const pacer = new Pacer(organizationId)
+  for (const [index, input] of inputs.entries()) {
+    if (pacer.isDue) await pacer.turn()
+    try {
+      if (input instanceof Refusal) throw input
+      const parsed = parseEmailInput(input, files)
+      warnings[index] = parsed.warnings
+      emails.push(parsed.needsText ? await withText(tasks, organizationId, parsed.request, pacer) : parsed.request)
+    } catch (error) {
+      if (isAtomic || !(error instanceof Refusal) || error.type === 'unavailable')
+        throw error instanceof Refusal && inputs.length > 1 ? atIndex(error, index) : error
+      warnings[index] = []
+      emails.push(error)
+    }
+  }
+  const requestHash = idempotencyKey === null ? null : await hashOfAll(inputs, files, isAtomic, pacer)
+  return { emails, warnings, requestHash }
+}
+
+/** In a request with several emails, the fields of a problem start with the position of the email. */
+function atIndex({ type, message, fields, retryAfterSeconds }: Refusal, index: number): Refusal {
+  const moved = fields.map((field) => ({ ...field, path: `${index}.${field.path}` }))
+  const details = { fields: moved, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  return new Refusal(type, `Email ${index}: ${message}`, details)
+}
+
+/** Before anything is parsed, so that addresses count as they are listed. */
+function checkRecipients(inputs: readonly (EmailInput | Refusal)[]): void {
+  const recipients = inputs.reduce((sum, input) => sum + (input instanceof Refusal ? 0 : addressesIn(input)), 0)
+  if (recipients > batchRecipientsMax)
+    throw invalid({ path: 'body', problem: `must have at most ${batchRecipientsMax} recipients` })
+}
+
+const fileBytesOf = ({ content }: EmailRequest) => content.files.reduce((sum, { bytes }) => sum + bytes, 0)
+
+async function withText(
+  tasks: TaskPool,
+  organizationId: OrganizationId,
+  request: EmailRequest,
+  pacer: Pacer,
+): Promise<EmailRequest> {
+  const { html } = request.content
+  if (html === null) return request
+  const { content } = request
+  if (!isWithin(html, htmlInline))
+    return {
+      ...request,
+      content: { ...content, text: await tasks.run(emailTextTask, { organizationId, input: html }) },
+    }
+  if (!isWithin(html, htmlOfOneTurn)) await pacer.turn()
+  return { ...request, content: { ...content, text: (await loadHtmlToText())(html) } }
+}
+
+function isWithin(html: string, max: { length: number; tags: number }): boolean {
+  if (html.length > max.length) return false
+  let tags = 0
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) if (++tags > max.tags) return false
+  return true
+}
+
+/** Hashes of single emails, because the text of all of them may have megabytes. */
+async function hashOfAll(
+  inputs: Submission['inputs'],
+  files: ReceivedFiles,
+  isAtomic: boolean,
+  pacer: Pacer,
+): Promise<string> {
+  const hashes: string[] = []
+  for (const input of inputs) {
+    if (pacer.isDue) await pacer.turn()
+    hashes.push(hashOf(withHashes(input, files)))
+  }
+  return hashOf({ emails: hashes, isAtomic })
+}
+
+/** The input with the hashes of its files instead of their content. */
+function withHashes(input: EmailInput | Refusal, files: ReceivedFiles): unknown {
+  if (input instanceof Refusal) return input.message
+  return {
+    ...input,
+    attachments: input.attachments?.map((attachment) => {
+      const found = files(attachment.content)
+      return { ...attachment, content: 'file' in found ? found.file.hash : found.problem }
+    }),
+  }
+}
+
+/** A hash of a parsed request, independent of the order of keys. */
+export function hashOf(body: unknown): string {
+  const sorted = (_key: string, value: unknown) =>
+    value && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
+}

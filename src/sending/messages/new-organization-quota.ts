@@ -1,0 +1,90 @@
+import type { Db } from '../../platform/db/db.ts'
+import { dayMs } from '../../platform/values/durations.ts'
+import { Refusal } from '../../platform/values/errors.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import { findNewOrganizations } from './new-organization-quota.sql.ts'
+
+const newForDays = 14
+const retryAfterSeconds = 3_600
+const knownMax = 10_000
+
+/** The remaining quota of the organizations of one batch. */
+export type Allowance = {
+  /** Throws `Refusal` if the organization has reached its daily limit. */
+  use(organizationId: OrganizationId): void
+  /** Must be called once the batch is committed or has failed. */
+  release(): void
+}
+
+/**
+ * Limits how many messages an organization that registered itself may send in 24 hours while it is new. One query per batch,
+ * and none for organizations that are known to have no limit.
+ *
+ * The count is exact within a process. Each further process can exceed it by what it accepts in the same moment.
+ */
+export class NewOrganizationQuota {
+  readonly #db: Db
+  readonly #dailyMax: number
+  /** An organization never becomes new again. */
+  readonly #unlimited = new Set<OrganizationId>()
+  /** Messages of batches that may not be committed yet. */
+  readonly #inFlight = new Map<OrganizationId, number>()
+
+  constructor(db: Db, dailyMax: number) {
+    this.#db = db
+    this.#dailyMax = dailyMax
+  }
+
+  async allowanceFor(organizationIds: Iterable<OrganizationId>, now = Date.now()): Promise<Allowance> {
+    const unknown = [...new Set(organizationIds)].filter((id) => !this.#unlimited.has(id))
+    if (unknown.length === 0) return noLimits
+    // Read before the count: a batch that commits in between is counted twice rather than not at all.
+    const inFlight = new Map(this.#inFlight)
+    const found = await findNewOrganizations(this.#db, unknown, {
+      newForDays,
+      since: new Date(now - dayMs),
+      countMax: this.#dailyMax,
+    })
+    const left = new Map(found.map(({ id, used }) => [id, this.#dailyMax - used - (inFlight.get(id) ?? 0)]))
+    for (const id of unknown) if (!left.has(id)) this.#keepUnlimited(id)
+    return this.#allowance(left)
+  }
+
+  #allowance(left: Map<OrganizationId, number>): Allowance {
+    const used = new Map<OrganizationId, number>()
+    return {
+      use: (id) => {
+        const count = left.get(id)
+        if (count === undefined) return
+        if (count <= 0) throw this.#usedUp()
+        left.set(id, count - 1)
+        used.set(id, (used.get(id) ?? 0) + 1)
+        this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1)
+      },
+      release: () => {
+        for (const [id, count] of used) {
+          const rest = (this.#inFlight.get(id) ?? 0) - count
+          if (rest > 0) this.#inFlight.set(id, rest)
+          else this.#inFlight.delete(id)
+        }
+        used.clear()
+      },
+    }
+  }
+
+  #keepUnlimited(id: OrganizationId): void {
+    if (this.#unlimited.size >= knownMax) this.#unlimited.clear()
+    this.#unlimited.add(id)
+  }
+
+  #usedUp(): Refusal {
+    const limit = this.#dailyMax.toLocaleString('en')
+    return new Refusal(
+      'rate_limited',
+      `A new organization can send ${limit} messages within 24 hours during its first ${newForDays} days. Try again later, or ask the operator of this service to raise the limit.`,
+      { retryAfterSeconds },
+    )
+  }
+}
+
+const noLimits: Allowance = { use: () => {}, release: () => {} }

@@ -1,0 +1,213 @@
+import type { DefaultSender } from '../../accounts/people/default-sender.ts'
+import type { Attachment, EmailContent } from '../../content/attachments/content.ts'
+import { recipientOf } from '../../content/flows/recipient.ts'
+import type { ReadyVersion } from '../../content/flows/template-cache.ts'
+import type { TemplateRunner } from '../../content/flows/template-runner.ts'
+import { linksOfOneTurn, trackLinks } from '../../content/flows/track-links.ts'
+import { withUnsubscribeLine } from '../../content/flows/unsubscribe-line.ts'
+import type { TemplateValues } from '../../content/flows/values.ts'
+import { compose, composePieces, type Email, type EmailInPieces } from '../../content/mime/compose.ts'
+import type { Piece } from '../../content/mime/pieces.ts'
+import type { SenderHosts, Senders } from '../../delivery/domains/senders.ts'
+import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
+import type { EmailTokens, Tokens } from '../../platform/secrets/tokens.ts'
+import { parseEmail } from '../../platform/values/email.ts'
+import { SetupFault } from '../../platform/values/errors.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import { composeRaw } from './compose-raw.ts'
+import { loadImagesAt } from './images-at-host.ts'
+import type { SendRow } from './send.sql.ts'
+
+/** By the signed message id. */
+export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>
+
+/** `SenderHosts` of the installation, which a sending domain may replace. */
+export type EmailSettings = SenderHosts & {
+  /** The default sender of the installation, also of emails to its users. */
+  mailFrom: DefaultSender
+  /** Headers with the signed message id, by which the webhooks of these and other providers identify the message. */
+  idHeaders?: ((providers: readonly ReportProvider[]) => IdHeaders | undefined) | undefined
+}
+
+/** Parses `Name <address>` or an address. Throws `SetupFault` if MAIL_FROM is invalid. */
+export function parseMailbox(text: string): EmailSettings['mailFrom'] {
+  const named = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(text)
+  const parsed = parseEmail(named?.[2] ?? text)
+  if (!parsed.ok) throw new SetupFault(`MAIL_FROM: "${text}" ${parsed.problem}.`)
+  return { name: named?.[1] || null, email: parsed.address }
+}
+
+type OwnSender = { fromName: string | null; fromEmail: string | null }
+
+/**
+ * Returns the sender of emails of a flow: that of the flow, or the default sender with the sender name of the flow, if
+ * any. A promise only if it has to be looked up.
+ */
+export function senderOf(
+  senders: Pick<Senders, 'defaultOf'>,
+  organizationId: OrganizationId,
+  { fromName, fromEmail }: OwnSender,
+): DefaultSender | Promise<DefaultSender> {
+  if (fromEmail !== null) return { name: fromName, email: fromEmail }
+  const named = ({ name, email }: DefaultSender) => ({ name: fromName ?? name, email })
+  const sender = senders.defaultOf(organizationId)
+  return sender instanceof Promise ? sender.then(named) : named(sender)
+}
+
+export const mailboxText = ({ name, email }: EmailSettings['mailFrom']) => (name ? `${name} <${email}>` : email)
+
+export type OutgoingEmail = {
+  /** An email with attachments consists of pieces, the first of which contains all headers. */
+  raw: string | readonly Piece[]
+  sender: string
+  recipient: string
+  subject: string
+}
+
+/** `content`: what does not come from the version. */
+export type MessageToSend = { row: SendRow; version: ReadyVersion; content?: EmailContent | undefined }
+
+/** The bodies of an email; one of them may be missing. */
+export type EmailBody = { html: string | null; text: string | null }
+
+type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
+
+/** What the template of a message reads. Nothing in it changes after the message was accepted. */
+const templateValues = (row: TemplateRow, unsubscribeUrl: string): TemplateValues => ({
+  unsubscribeUrl,
+  time: row.queuedAt.getTime(),
+  context: row.context ?? {},
+  ...recipientOf(row.email, row.recipient ?? {}),
+})
+
+type EmailMaking = {
+  tokens: Tokens
+  from: DefaultSender
+  idHeaders: IdHeaders | undefined
+}
+
+const signed = (tokens: Tokens, { organizationId, id: messageId, contactId, flowId, isTest }: SendRow) =>
+  tokens.signEmail({ organizationId, messageId, contactId, flowId }, isTest)
+const unsubscribeUrlOf = (baseUrl: string, { unsubscribe }: EmailTokens) => `${baseUrl}/u/${unsubscribe}`
+
+/**
+ * Builds the email with its tracked links. The same message, sender and hosts always yield the same bytes. Returns
+ * undefined if `renderBody` does. `content` is what does not come from the version.
+ */
+export function makeEmail(
+  { row, version, content }: MessageToSend,
+  { tokens, from, idHeaders }: EmailMaking,
+  { baseUrl, bounceDomain }: SenderHosts,
+  renderBody: (values: TemplateValues) => EmailBody | undefined,
+): OutgoingEmail | undefined {
+  const { organizationId, id: messageId, flowId } = row
+  const { first_name, last_name } = row.recipient ?? {}
+  const token = signed(tokens, row)
+  const unsubscribeUrl = unsubscribeUrlOf(baseUrl, token)
+  const body = renderBody(templateValues(row, unsubscribeUrl))
+  if (!body) return undefined
+  const rendered = withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
+  let links = 0
+  const trackedUrl = (url: string, query: string) => {
+    links++
+    return `${baseUrl}/t/c/${token.links}/${tokens.signDestination({ organizationId, flowId }, { url, query })}`
+  }
+  const html =
+    rendered.html === null
+      ? null
+      : trackLinks(loadImagesAt(rendered.html, organizationId, baseUrl), {
+          trackedUrl: content?.tracking.clicks === false ? undefined : trackedUrl,
+          pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${token.links}`,
+          unsubscribeUrl,
+          utmQuery: row.recipient?.utm ?? version.utmQuery,
+          baseUrl,
+        })
+  if (links > linksOfOneTurn) version.hasManyLinks = true
+  const addressIds = { organizationId, messageId }
+  const signedId = bounceDomain || idHeaders ? tokens.sign('bounce', addressIds) : ''
+  const replyTo = content?.from ? content.replyTo : version.replyTo === null ? [] : [{ email: version.replyTo }]
+  const headers = content?.headers.length
+    ? {
+        ...Object.fromEntries(content.headers.map(({ name, value }) => [name, value])),
+        ...idHeaders?.(signedId),
+      }
+    : idHeaders?.(signedId)
+  const email = {
+    id: messageId,
+    ...(content?.sharesMessageId && { sharedId: content.id }),
+    domain: from.email.slice(from.email.lastIndexOf('@') + 1),
+    from,
+    to: { name: [first_name, last_name].filter(Boolean).join(' ') || null, email: row.email },
+    ...(content?.from && { shown: content }),
+    replyTo,
+    subject: row.subject,
+    html,
+    text: rendered.text,
+    date: row.queuedAt,
+    ...(headers && { headers }),
+    ...(row.flowKind === 'marketing' && {
+      unsubscribe: {
+        url: unsubscribeUrl,
+        email: bounceDomain ? `${tokens.sign('unsubscribe_by_mail', addressIds)}@${bounceDomain}` : null,
+      },
+    }),
+  }
+  const { raw, recipient } = composeAny(email, content)
+  const sender = bounceDomain ? `${signedId}@${bounceDomain}` : from.email
+  return { raw, sender, recipient, subject: row.subject }
+}
+
+/** Returns a string if the email has no files. */
+function composeAny(email: Omit<EmailInPieces, 'attachments'>, content: EmailContent | undefined) {
+  if (content?.raw) return composeRaw(email, content, content.raw)
+  const files = content?.attachments ?? noFiles
+  if (files.length === 0 && hasBothBodies(email)) return compose(email)
+  const attachments = files.map(({ fileId, bytes, ...headers }) => ({
+    ...headers,
+    file: { fileId, start: 0, end: bytes, encoding: 'base64' as const },
+  }))
+  const { pieces, recipient } = composePieces({ ...email, attachments })
+  const [only] = pieces
+  return { raw: pieces.length === 1 && typeof only === 'string' ? only : pieces, recipient }
+}
+
+const noFiles: readonly Attachment[] = []
+const hasBothBodies = (email: Omit<EmailInPieces, 'attachments'>): email is Email =>
+  email.html !== null && email.text !== null
+
+/** Returns the sender of an email: that of its own content, or that of its flow. */
+export const senderOfMessage = (
+  senders: Pick<Senders, 'defaultOf'>,
+  organizationId: OrganizationId,
+  version: OwnSender,
+  content: Pick<EmailContent, 'from'> | undefined,
+): DefaultSender | Promise<DefaultSender> =>
+  content?.from
+    ? { name: content.from.name ?? null, email: content.from.email }
+    : senderOf(senders, organizationId, version)
+
+/** Returns the template values of a message. */
+export const emailValues = (row: SendRow, tokens: Tokens, { baseUrl }: SenderHosts): TemplateValues =>
+  templateValues(row, unsubscribeUrlOf(baseUrl, signed(tokens, row)))
+
+/** The unsubscribe link of an email that is only shown. */
+export const shownUnsubscribeUrl = '#unsubscribe'
+
+/**
+ * Returns the bodies of an email as the message page shows them. Without a template, its content is shown as it was
+ * accepted.
+ */
+export async function showMail(
+  runner: TemplateRunner,
+  version: ReadyVersion,
+  row: TemplateRow,
+  content?: EmailBody,
+): Promise<EmailBody> {
+  const body = content ?? (await runner.body(version, templateValues(row, shownUnsubscribeUrl), 'refuse'))
+  return withUnsubscribeLinkIfMarketing(body, row, shownUnsubscribeUrl)
+}
+
+/** Marketing emails always contain an unsubscribe link, even if the template does not. */
+function withUnsubscribeLinkIfMarketing(body: EmailBody, row: TemplateRow, unsubscribeUrl: string): EmailBody {
+  return row.flowKind === 'marketing' ? withUnsubscribeLine(body, unsubscribeUrl) : body
+}
