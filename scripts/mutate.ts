@@ -12,14 +12,23 @@ import { applyMutation, listMutations, type Mutation, shuffle, weaveMutations } 
 // All faults of a run are woven into a copy of the project, and an environment variable selects one of them. So Vitest,
 // PostgreSQL and the transformed modules are shared by all faults.
 
-const folders = ['queue', 'events', 'messages', 'broadcasts', 'privacy', 'secrets', 'accounts', 'webhooks']
+const folders = [
+  'platform/queue',
+  'events/recording',
+  'sending/messages',
+  'broadcasts',
+  'operations/privacy',
+  'platform/secrets',
+  'accounts/people',
+  'events/webhooks',
+]
 
 /** Tests in other folders that were written for this one. */
 const furtherTests: Partial<Record<string, string[]>> = {
-  events: ['src/engagement/tracking/hits.test.ts', 'src/audience/contacts/consent.test.ts'],
-  messages: ['src/operations/sending-status/sending-pause.test.ts'],
-  privacy: ['src/audience/contacts/contacts.test.ts', 'src/audience/imports/undo.test.ts'],
-  secrets: [
+  'events/recording': ['src/engagement/tracking/hits.test.ts', 'src/audience/contacts/consent.test.ts'],
+  'sending/messages': ['src/operations/sending-status/sending-pause.test.ts'],
+  'operations/privacy': ['src/audience/contacts/contacts.test.ts', 'src/audience/imports/undo.test.ts'],
+  'platform/secrets': [
     'src/operations/backup/backup.test.ts',
     'src/operations/commands/doctor.test.ts',
     'src/events/webhooks/signing-secrets.test.ts',
@@ -199,7 +208,7 @@ function writeReport(folder: string, candidates: number, outcomes: Map<Mutation,
   const folderOfReports = join(project, 'dist/mutations')
   mkdirSync(folderOfReports, { recursive: true })
   writeFileSync(
-    join(folderOfReports, `${folder}.json`),
+    join(folderOfReports, `${folder.replaceAll('/', '-')}.json`),
     JSON.stringify({ seed: values.seed, candidates, report }, null, 2),
   )
   console.info(`| folder | candidates | tested | killed | survived |`)

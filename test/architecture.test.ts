@@ -1,63 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
-
-// Left to right: a folder may import itself and anything to its left.
-const order = [
-  'values',
-  'runtime',
-  'config',
-  'secrets',
-  'object-storage',
-  'tasks',
-  'db',
-  'installation',
-  'queue',
-  'sending-limits',
-  'mail',
-  'sending-processes',
-  'mime',
-  'http',
-  'documentation',
-  'accounts',
-  'api-requests',
-  'webhooks',
-  'link-checks',
-  'domains',
-  'receiving-sites',
-  'events',
-  'event-feed',
-  'event-exports',
-  'segments',
-  'contacts',
-  'suppressions',
-  'bulk-actions',
-  'imports',
-  'email-contents',
-  'images',
-  'brands',
-  'flows',
-  'flow-parts',
-  'inbox',
-  'mail-servers',
-  'messages',
-  'submission',
-  'resend',
-  'broadcasts',
-  'tracking',
-  'system-emails',
-  'notices',
-  'sending-status',
-  'reports',
-  'privacy',
-  'mcp',
-  'demo',
-  'backup',
-  'commands',
-]
+import { areas } from '../src/areas.ts'
 
 const root = 'src'
-/** These may import everything. */
+/** The programs and what puts the areas together. They may import everything. */
 const wiring = new Set([
   'app.ts',
   'loops.ts',
@@ -69,7 +16,10 @@ const wiring = new Set([
   'task-process.ts',
   'sending-process.ts',
 ])
-const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0]! : '')
+const names = Object.keys(areas)
+const areaOf = (file: string) => file.split('/')[0]!
+/** The folder below the area, or undefined for a file that belongs to the whole area. */
+const subjectOf = (file: string) => (file.split('/').length > 2 ? file.split('/')[1] : undefined)
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
@@ -84,17 +34,41 @@ function importsIn(file: string, text: string): string[] {
   )
 }
 
-test('imports point left only, and no folder imports the SQL of another', () => {
+/** Returns the rule that an import breaks. */
+function brokenRule(file: string, target: string): string | undefined {
+  const [from, to] = [areaOf(file), areaOf(target)]
+  const [subject, targetSubject] = [subjectOf(file), subjectOf(target)]
+  const { subjects, sharesSql } = areas[from]!
+  const isAlike = from === to && (subject === targetSubject || sharesSql)
+  if (target.endsWith('.sql.ts') && !isAlike) return 'only a subject itself imports its SQL'
+  if (from !== to) return names.indexOf(to) > names.indexOf(from) ? `${from} is below ${to}` : undefined
+  if (!subject || !targetSubject || subject === targetSubject) return undefined
+  return subjects.indexOf(targetSubject) > subjects.indexOf(subject)
+    ? `${subject} is below ${targetSubject}`
+    : undefined
+}
+
+test('imports between areas, and between the subjects of an area, point down', () => {
   const wrong: string[] = []
-  for (const file of files) {
+  for (const file of files.filter((each) => !wiring.has(each) && each !== 'areas.ts')) {
     for (const target of relativeImports(file)) {
-      const [from, to] = [folderOf(file), folderOf(target)]
-      if (!wiring.has(file) && from !== 'commands' && order.indexOf(to) > order.indexOf(from))
-        wrong.push(`${file} -> ${target}`)
-      if (target.endsWith('.sql.ts') && from !== to) wrong.push(`${file} -> ${target} (SQL)`)
+      // Commands start the service.
+      if (wiring.has(target) && subjectOf(file) === 'commands') continue
+      const rule = brokenRule(file, target)
+      if (rule) wrong.push(`${file} imports ${target}: ${rule}`)
     }
   }
   expect(wrong).toEqual([])
+})
+
+test('areas import each other as often as src/areas.ts says: a number there may fall, and never rises', () => {
+  const counted: Record<string, Record<string, number>> = Object.fromEntries(names.map((name) => [name, {}]))
+  for (const file of files.filter((each) => areaOf(each) in areas)) {
+    const uses = counted[areaOf(file)]!
+    for (const target of relativeImports(file).map(areaOf))
+      if (target in areas && target !== 'platform' && target !== areaOf(file)) uses[target] = (uses[target] ?? 0) + 1
+  }
+  expect(counted).toEqual(Object.fromEntries(names.map((name) => [name, areas[name]!.uses])))
 })
 
 /** Returns the files of each circle. A circle of types counts as well: neither file can be read without the other. */
@@ -123,8 +97,8 @@ test('no files import each other in a circle, also not types', () => {
   expect(circlesOf(imports)).toEqual([])
 })
 
-test('only flows/liquid uses liquidjs, and only through its interface', () => {
-  const inside = (file: string) => file.startsWith('flows/liquid/')
+test('only content/flows/liquid uses liquidjs, and only through its interface', () => {
+  const inside = (file: string) => file.startsWith('content/flows/liquid/')
   const direct = files.filter((file) => !inside(file) && /from 'liquidjs'/.test(textOf(file)))
   const past = files.filter(
     (file) =>
@@ -143,8 +117,12 @@ test('what organizations share is created through the registry of stages', () =>
   expect(others.sort()).toEqual(['accounts/people/password-queue.ts', 'broadcasts/sending/slots.ts'])
 })
 
-test('every source file is in a listed folder or is a wiring file', () => {
-  expect(files.filter((file) => !wiring.has(file) && !order.includes(folderOf(file)))).toEqual([])
+test('every source file is in an area and a subject of src/areas.ts, or is a wiring file', () => {
+  const isListed = (file: string) => {
+    const subject = subjectOf(file)
+    return areaOf(file) in areas && (!subject || areas[areaOf(file)]!.subjects.includes(subject))
+  }
+  expect(files.filter((file) => !wiring.has(file) && file !== 'areas.ts' && !isListed(file))).toEqual([])
 })
 
 test('only platform/config/config.ts reads the environment', () => {
@@ -179,7 +157,11 @@ test('SQL is only in .sql.ts files, in the database folder, and in files that ot
   ])
   const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/
   const wrong = files.filter(
-    (file) => !file.endsWith('.sql.ts') && !file.startsWith('db/') && !shared.has(file) && statement.test(textOf(file)),
+    (file) =>
+      !file.endsWith('.sql.ts') &&
+      !file.startsWith('platform/db/') &&
+      !shared.has(file) &&
+      statement.test(textOf(file)),
   )
   expect(wrong).toEqual([])
 })

@@ -9,7 +9,7 @@ import { brokenRules } from './statement-rules.ts'
 
 /** Deep enough for a statement that a helper of `src/platform/db` starts. */
 const stackDepth = 20
-const plumbing = /\/src\/db\/(?:db|reader|transaction|statement-channel)\.ts/
+const plumbing = /\/src\/platform\/db\/(?:db|reader|transaction|statement-channel)\.ts/
 const sourceFile = /\/((?:src|test|bench|scripts)\/[\w./-]+\.ts)/
 
 type Recorder = { checked: Set<string>; broken: string[] }

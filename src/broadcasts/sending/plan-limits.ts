@@ -1,4 +1,3 @@
-import type { FlowKind } from '../../content/flows/flows.ts'
 import type { Senders } from '../../delivery/domains/senders.ts'
 import { OpenLimit, unused } from '../../delivery/limits/open-limit.ts'
 import { findLimitUse, type Limit } from '../../delivery/limits/sending-limits.ts'
@@ -7,6 +6,7 @@ import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
 import { limitsOf } from '../../delivery/mail-servers/send-through.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { newId, type OrganizationId } from '../../platform/values/ids.ts'
 import type { SharedLimit } from './forecast.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { FlowKind } from '../../content/flows/flows.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { AudienceCounts } from '../audience/audience.sql.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { FlowId, FlowVersionId, OrganizationId } from '../../platform/values/ids.ts'
-import type { FlowKind } from './flows.sql.ts'
 
 export type BuiltInFlow = {
   organizationId: OrganizationId

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { derivedId, type OrganizationId } from '../../platform/values/ids.ts'
 import { type BuiltInFlow, insertBuiltInFlow } from './built-in-flows.sql.ts'
-import type { FlowKind } from './flows.sql.ts'
 
 export type { BuiltInFlow } from './built-in-flows.sql.ts'
 

@@ -1,7 +1,8 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { first, hasRows } from '../../platform/db/rows.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../../platform/values/ids.ts'
-import type { FlowContent, FlowKind } from './flows.sql.ts'
+import type { FlowContent } from './flows.sql.ts'
 
 export type Draft = FlowContent & {
   organizationId: OrganizationId

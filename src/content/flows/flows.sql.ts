@@ -2,6 +2,7 @@ import { containsInAnyCase } from '../../platform/db/any-case.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { first, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { and, type Sql, sql } from '../../platform/db/sql.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import {
   type FlowId,
   type FlowVersionId,
@@ -12,7 +13,6 @@ import {
 import type { BrandValues } from '../brands/brand-values.ts'
 import type { Utm } from './utm.ts'
 
-export type FlowKind = 'transactional' | 'marketing'
 /** `draft`: never published. */
 export type FlowStatus = 'active' | 'paused' | 'archived' | 'draft'
 

@@ -4,6 +4,7 @@ import type { Db, Reader } from '../../platform/db/db.ts'
 import type { CheckUnchanged } from '../../platform/http/etag.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { invalid, notFound, Refusal } from '../../platform/values/errors.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
 import { isLongerThan } from '../../platform/values/text.ts'
@@ -11,7 +12,6 @@ import { findDraft } from './drafts.sql.ts'
 import {
   type Flow,
   type FlowContent,
-  type FlowKind,
   type FlowStatus,
   findFlow,
   findVersions,
@@ -25,7 +25,7 @@ import {
 import { toFieldProblems } from './preview.ts'
 import type { TemplateRunner } from './template-runner.ts'
 
-export type { Flow, FlowContent, FlowKind, Version } from './flows.sql.ts'
+export type { Flow, FlowContent, Version } from './flows.sql.ts'
 
 export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: Exclude<FlowStatus, 'draft'> }
 

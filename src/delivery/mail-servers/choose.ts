@@ -1,5 +1,5 @@
-import type { FlowKind } from '../../content/flows/flows.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 
 /** Which email a mail server carries, and in which order it is tried. */
 export type Routing = {

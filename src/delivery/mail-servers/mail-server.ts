@@ -1,4 +1,4 @@
-import type { FlowKind } from '../../content/flows/flows.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
 
 /** `tls` from the first byte, `starttls` required, `opportunistic` (if offered, certificate not checked), or `none`. */

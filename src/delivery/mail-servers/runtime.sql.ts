@@ -1,6 +1,6 @@
-import type { FlowKind } from '../../content/flows/flows.ts'
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import { first, firstValue } from '../../platform/db/rows.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
 import type { MailServerKey } from './mail-server.ts'
 

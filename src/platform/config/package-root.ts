@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The root directory of the package, whether the code runs from src/, dist/src/ or dist/bin/. */
 export const packageRoot = (() => {
   let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'src', 'db', 'migrations'))) {
+  while (!existsSync(join(folder, 'src/platform/db/migrations'))) {
     if (folder === dirname(folder))
       throw new Error('The installation is incomplete: src/platform/db/migrations is missing.')
     folder = dirname(folder)

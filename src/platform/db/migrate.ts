@@ -11,7 +11,7 @@ import { ReadOnlyConnection } from './transaction.ts'
 
 export type Migration = { number: number; name: string; text: string }
 
-export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migrations')): Migration[] {
+export function readMigrations(folder = join(packageRoot, 'src/platform/db/migrations')): Migration[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()

@@ -1,9 +1,9 @@
 import type { Tag } from '../../content/attachments/content.ts'
 import type { ContentToWrite, NewContent } from '../../content/attachments/contents.ts'
 import type { BuiltInFlow } from '../../content/flows/built-in-flows.ts'
-import type { FlowKind } from '../../content/flows/flows.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import type { Refusal } from '../../platform/values/errors.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { EmailId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
 import type { DraftToWrite } from './write-messages.ts'
 

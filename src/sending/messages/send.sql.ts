@@ -1,10 +1,10 @@
 import type { Standing } from '../../audience/contacts/eligibility.ts'
 import type { Tag } from '../../content/attachments/content.ts'
-import type { FlowKind } from '../../content/flows/flows.ts'
 import type { RecipientSnapshot } from '../../content/flows/recipient.ts'
 import type { NewEvent } from '../../events/recording/record.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import type { Settlement } from '../../platform/queue/settle-jobs.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type {
   BroadcastId,
   ContactId,

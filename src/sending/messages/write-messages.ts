@@ -1,10 +1,10 @@
 import type { EmailContent } from '../../content/attachments/content.ts'
-import type { FlowKind } from '../../content/flows/flows.ts'
 import type { ReadyVersion } from '../../content/flows/template-cache.ts'
 import { recordContactChanges } from '../../events/recording/contact-changes.ts'
 import { findChangeSubscriptions } from '../../events/webhooks/fan-out.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { areHandedOver, enqueue, type NewJob } from '../../platform/queue/queue.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
 import {

@@ -1,0 +1,87 @@
+/**
+ * The areas of the service, from the bottom to the top. test/architecture.test.ts enforces this map:
+ *
+ * - An area imports itself and areas above it in this list. Its subjects do the same, in their order.
+ * - Files beside the subjects belong to the whole area: subjects may import them, and they may import subjects.
+ * - `uses` is the number of imports from each area except platform. It may only fall: whoever lowers it, lowers it here.
+ * - Only the files of a subject import its SQL. In areas with `sharesSql`, all subjects of the area do.
+ */
+type Area = { about: string; subjects: string[]; uses: Record<string, number>; sharesSql?: true }
+
+export const areas: Record<string, Area> = {
+  platform: {
+    about:
+      'What every area builds on: values, settings, database, queue, HTTP, and calls to addresses that users typed.',
+    subjects: [
+      'values',
+      'runtime',
+      'config',
+      'secrets',
+      'object-storage',
+      'tasks',
+      'db',
+      'installation',
+      'queue',
+      'processes',
+      'http',
+      'egress',
+    ],
+    uses: {},
+  },
+  accounts: {
+    about: 'Who may do what: organizations, people, sessions, API keys, and the log of API requests.',
+    subjects: ['people', 'api-requests'],
+    uses: {},
+  },
+  events: {
+    about: 'What happened: recording and counting events, and passing them on as webhooks, feed and exports.',
+    subjects: ['webhooks', 'recording', 'feed', 'exports'],
+    uses: { accounts: 5 },
+  },
+  audience: {
+    about: 'Who gets email: contacts, groups, segments, suppressions and imports.',
+    subjects: ['segments', 'contacts', 'suppressions', 'bulk-actions', 'imports'],
+    uses: { accounts: 11, events: 7 },
+  },
+  delivery: {
+    about: 'By which way, as whom and how fast an email may leave: domains, mail servers and limits.',
+    subjects: ['limits', 'dkim', 'domains', 'receiving-sites', 'mail-servers'],
+    uses: { accounts: 8 },
+  },
+  content: {
+    about: 'What an email says: flows, templates, parts, brands, images, attachments and MIME.',
+    subjects: ['mime', 'link-checks', 'attachments', 'images', 'brands', 'flows', 'parts'],
+    uses: { accounts: 8, audience: 1, delivery: 6 },
+  },
+  sending: {
+    about: 'One email from acceptance to its outcome, over HTTP, SMTP or the Resend API.',
+    subjects: ['inbox', 'messages', 'submission', 'resend', 'system-emails'],
+    uses: { accounts: 24, events: 7, audience: 13, delivery: 29, content: 96 },
+  },
+  broadcasts: {
+    about: 'One email to many: drafts, audience, ledger, sending and results.',
+    subjects: ['audience', 'ledger', 'results', 'sending', 'drafts'],
+    uses: { accounts: 8, events: 6, audience: 24, delivery: 18, content: 34, sending: 20 },
+    sharesSql: true,
+  },
+  engagement: {
+    about: 'What recipients do: opens, clicks, unsubscriptions, bounces and complaints, and the reports about them.',
+    subjects: ['tracking', 'bounces', 'reports'],
+    uses: { accounts: 6, events: 20, audience: 5, delivery: 5, content: 4, sending: 5 },
+    sharesSql: true,
+  },
+  operations: {
+    about: 'Running the service: status, notices, privacy, documentation, MCP, demo, backup and commands.',
+    subjects: ['documentation', 'notices', 'sending-status', 'privacy', 'mcp', 'demo', 'backup', 'commands'],
+    uses: {
+      accounts: 28,
+      events: 18,
+      audience: 16,
+      delivery: 32,
+      content: 17,
+      sending: 14,
+      broadcasts: 6,
+      engagement: 1,
+    },
+  },
+}
