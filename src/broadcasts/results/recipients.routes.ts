@@ -10,14 +10,13 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
-import { engagements as messageEngagements } from '../../sending/messages/engagement.ts'
+import { engagementFilters, engagements } from '../../sending/messages/engagement.ts'
 import { recipientStatuses } from '../broadcasts.sql.ts'
 import { getBroadcast } from '../broadcasts.ts'
 import { variantKeyOf, variantKeys } from '../variants.ts'
 import { exportColumns, exportRecipients } from './export.ts'
 import {
   engagementOfRecipient,
-  engagements,
   positionOf,
   type RecipientFilter,
   type RecipientRow,
@@ -33,8 +32,8 @@ const RecipientOut = Named('BroadcastRecipient', {
   email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
   status: oneOf(...recipientStatuses),
   engagement: Nullable(
-    Type.Unsafe<(typeof messageEngagements)[number]>({
-      ...oneOf(...messageEngagements),
+    Type.Unsafe<(typeof engagements)[number]>({
+      ...oneOf(...engagements),
       description: 'The last thing that happened to the email, as in the list of messages. Null if none was sent.',
     }),
   ),
@@ -60,7 +59,7 @@ const RecipientOut = Named('BroadcastRecipient', {
 const filterQuery = {
   status: Type.Optional(oneOf(...recipientStatuses)),
   engagement: Type.Optional({
-    ...oneOf(...engagements),
+    ...oneOf(...engagementFilters),
     description:
       'What happened to the email. `sent` is `delivered` or `bounced`. `opened` and `clicked` are by people: automated opens and clicks do not count. `not_opened` was delivered, and neither opened nor clicked. `unsubscribed` used the link in this email.',
   }),

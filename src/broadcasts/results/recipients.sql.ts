@@ -7,7 +7,7 @@ import {
 import type { Reader } from '../../platform/db/db.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
-import { engagementFilters, engagementOf } from '../../sending/messages/engagement.ts'
+import { type EngagementFilter, engagementOf } from '../../sending/messages/engagement.ts'
 import { reactionTo } from '../../sending/messages/reactions.ts'
 import type { Broadcast, RecipientStatus } from '../broadcasts.sql.ts'
 import { hasWinner } from '../variants.ts'
@@ -16,12 +16,9 @@ import { clicksOf, eventsFrom, idRangeOf, type SentBroadcast } from './sent-emai
 
 const linksMax = 20
 
-export const engagements = ['sent', ...engagementFilters] as const
-export type Engagement = (typeof engagements)[number]
-
 export type RecipientFilter = {
   status?: RecipientStatus | undefined
-  engagement?: Engagement | undefined
+  engagement?: EngagementFilter | undefined
   /** A link that was clicked, as it is counted. */
   link?: string | undefined
   /** Only recipients in the sample of a test that were assigned to this variant. */

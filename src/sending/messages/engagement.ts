@@ -2,8 +2,9 @@
 export const engagements = ['delivered', 'opened', 'clicked', 'unsubscribed', 'complained', 'bounced'] as const
 export type Engagement = (typeof engagements)[number]
 
-/** What lists of messages and of recipients of broadcasts can be filtered by. */
+/** What lists of messages and of recipients of broadcasts can be filtered by. What was sent was delivered or bounced. */
 export const engagementFilters = [
+  'sent',
   'delivered',
   'opened',
   'clicked',

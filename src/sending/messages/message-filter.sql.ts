@@ -107,6 +107,8 @@ function hasStatus(status: MessageStatus): Sql {
 function hasEngagement(organizationId: OrganizationId, engagement: EngagementFilter): Sql {
   const delivered = sql`messages.status = 'sent' and not messages.is_test`
   switch (engagement) {
+    case 'sent':
+      return sql`messages.status in ('sent', 'bounced') and not messages.is_test`
     case 'delivered':
       return delivered
     case 'not_opened':

@@ -25,7 +25,7 @@ const filterQuery = {
   engagement: Type.Optional({
     ...oneOf(...engagementFilters),
     description:
-      'What happened to the email. Automated opens and clicks do not count. `not_opened`: neither opened nor clicked.',
+      '`sent`: delivered or bounced. `not_opened`: neither opened nor clicked. Automated opens and clicks do not count.',
   }),
   start_date: Type.Optional(
     Type.String({

@@ -23,6 +23,7 @@ const engagements: Record<NonNullable<Message['engagement']>, { tone: Tone; labe
 }
 
 const engagementLabels: Record<MessageEngagement, string> = {
+  sent: 'Sent',
   delivered: 'Delivered',
   opened: 'Opened',
   clicked: 'Clicked',
@@ -37,10 +38,7 @@ const notSent: MessageStatus[] = ['queued', 'scheduled', 'suppressed', 'failed',
 export const messageStateOptions = [
   {
     group: 'Sent',
-    items: [
-      { value: 'sent', label: 'Sent' },
-      ...Object.entries(engagementLabels).map(([value, label]) => ({ value, label })),
-    ],
+    items: Object.entries(engagementLabels).map(([value, label]) => ({ value, label })),
   },
   { group: 'Not sent', items: notSent.map((value) => ({ value, label: messageStatuses[value].label })) },
 ]
