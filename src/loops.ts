@@ -44,9 +44,9 @@ export const partitionsOf = ({ config, db, log }: Parts) => ({
 
 /** All periodic tasks. */
 export function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures, relay, servers, dkim, policy, bucketFiles } = parts
+  const { config, db, log, failures, relay, servers, carriers, bucketFiles } = parts
   const { bucket } = bucketFiles
-  const systemEmails = { db, log, servers, dkim, senders: policy, settings: parts.mail }
+  const systemEmails = { db, log, carriers, settings: parts.mail }
   const health = {
     db,
     log,

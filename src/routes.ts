@@ -127,10 +127,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     async (api) => {
       api.addHook('onRequest', limitByAddress(parts.signInLimit))
       withBodyLimit(api, signInBytesMax)
-      await add(
-        api,
-        authRoutes({ db, sessions, throttle, sendsEmail: () => parts.servers.sendsEmail(), signup: config.SIGNUP }),
-      )
+      await add(api, authRoutes({ db, sessions, throttle, accountEmails, signup: config.SIGNUP }))
       await add(api, acceptanceRoutes({ db, sessions, throttle }))
       await add(api, recoveryRoutes({ db, sessions, accountEmails, resetLimit: parts.resetLimit }))
     },

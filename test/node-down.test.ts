@@ -12,11 +12,10 @@ import { newId, type OrganizationId, parseId } from '../src/platform/values/ids.
 import { sendNoticeEmails } from '../src/sending/system-emails/notice-emails.ts'
 import { asDistributed, collectStatements } from './support/as-distributed.ts'
 import { failureLog } from './support/failure-log.ts'
-import { installationServers } from './support/installation-servers.ts'
+import { installationCarriers } from './support/installation-servers.ts'
 import { addMailServer } from './support/mail-servers.ts'
 import { takeDown } from './support/node-down.ts'
 import { type Person, password, registerOther } from './support/people.ts'
-import { anySender } from './support/senders.ts'
 import { oneServerTest as test } from './support/server-tests.ts'
 import { copiedTables } from './support/statement-rules.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
@@ -100,17 +99,16 @@ test('emails to users of other nodes are sent', async () => {
       }),
     )
   await takeDown(db, organizationOf(app), ['notice_mails'])
+  const settings = {
+    baseUrl: 'https://mail.acme.example',
+    mailFrom: { name: 'Acme', email: 'hello@acme.example' },
+    bounceDomain: undefined,
+  }
   await sendNoticeEmails({
     db,
     log,
-    settings: {
-      baseUrl: 'https://mail.acme.example',
-      mailFrom: { name: 'Acme', email: 'hello@acme.example' },
-      bounceDomain: undefined,
-    },
-    servers: installationServers(db),
-    dkim: undefined,
-    senders: anySender,
+    settings,
+    carriers: installationCarriers(db, settings),
   })
   const inbox = (await other.manage('GET', '/organization/inbox')).body.data
   expect(inbox.map(({ to }: { to: string }) => to)).toEqual([other.email])

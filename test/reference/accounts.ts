@@ -102,6 +102,8 @@ async function recordTeam(recorder: Recorder): Promise<void> {
   const invitation = await recorder.record('createInvitation', { body: { email: 'noah@acme.example', role: 'member' } })
   const first = await accountEmailTo(app, 'noah@acme.example', /^Join/)
   await recorder.record('listInvitations')
+  // As if a mail server were connected.
+  await app.db.statement`update invitations set sent_at = now()`
   await recorder.record('resendInvitation', { params: { id: invitation.data.id }, status: 429 })
   await app.db.statement`update invitations set sent_at = now() - interval '2 minutes'`
   await recorder.record('resendInvitation', { params: { id: invitation.data.id } })

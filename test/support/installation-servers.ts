@@ -1,10 +1,15 @@
 import type { Transport } from '@waxwing/smtp-client'
-import { MailServers } from '../../src/delivery/mail-servers/mail-servers.ts'
 import type { Db } from '../../src/platform/db/db.ts'
+import { Senders } from '../../src/delivery/domains/senders.ts'
+import { MailServers } from '../../src/delivery/mail-servers/mail-servers.ts'
+import type { EmailSettings } from '../../src/sending/messages/outgoing.ts'
+import { SecretBox } from '../../src/platform/secrets/secrets.ts'
+import { Carriers } from '../../src/sending/system-emails/carriers.ts'
+import { anySender } from './senders.ts'
 
-/** Servers of an installation in which no organization has any: the given transport, or the built-in inbox. */
-export const installationServers = (db: Db, relay?: Transport): MailServers =>
-  new MailServers({
+/** Of an installation in which no organization has a mail server: the given transport, or the built-in inbox. */
+export function installationCarriers(db: Db, settings: EmailSettings, relay?: Transport): Carriers {
+  const servers = new MailServers({
     db,
     relay,
     open: () => {
@@ -12,3 +17,8 @@ export const installationServers = (db: Db, relay?: Transport): MailServers =>
     },
     onState: () => {},
   })
+  const shared = { db, policy: anySender, dkim: undefined }
+  const box = new SecretBox({ current: 'of no domain', previous: undefined }, 'domains')
+  const senders = new Senders({ ...shared, box, hosts: settings, defaultSender: settings.mailFrom })
+  return new Carriers({ ...shared, servers, senders, mailFrom: settings.mailFrom })
+}

@@ -11,7 +11,14 @@ export type AccountEmail =
   | { kind: 'email_taken' }
   | { kind: 'email_changed'; newEmail: string }
 
+/** What happens to an email that is written now. One that is not sent is kept in the built-in inbox. */
+export const emailPaths = ['sending', 'waiting', 'not_sent'] as const
+export type EmailPath = (typeof emailPaths)[number]
+
 export type AccountEmails = {
   /** Stores an account email for sending, in the transaction of its cause. */
   add(db: Writer, to: { organizationId: OrganizationId; email: string }, email: AccountEmail): Promise<void>
+  pathOf(organizationId: OrganizationId, options: { isPrivate: boolean }): Promise<EmailPath>
+  /** `depends`: on the organization of the user, which must not be revealed. */
+  pathOfResets(): Promise<EmailPath | 'depends'>
 }

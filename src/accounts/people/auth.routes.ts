@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../../platform/db/db.ts'
-import { answers, created, creates, Named, ok } from '../../platform/http/envelope.ts'
+import { answers, created, creates, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
+import { type AccountEmails, emailPaths } from './account-emails.ts'
 import { hasUsers } from './accounts.sql.ts'
 import { login, register } from './accounts.ts'
 import type { Sessions } from './sessions.ts'
@@ -15,14 +16,12 @@ export type AuthParts = {
   sessions: Sessions
   throttle: LoginThrottle
   signup: 'first-user' | 'open'
-  /** Where emails go. Shown on the sign-in page. */
-  /** Whether emails of the service to its users leave it. */
-  sendsEmail: () => Promise<boolean>
+  accountEmails: Pick<AccountEmails, 'pathOfResets'>
 }
 
 /** Routes without a credential: registration and sign-in. */
 export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
-  const { db, throttle, signup, sendsEmail } = parts
+  const { db, throttle, signup, accountEmails } = parts
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.get('/auth/state', {
@@ -35,9 +34,11 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
           Named('RegistrationStatus', {
             registration_open: Type.Boolean(),
             has_users: Type.Boolean(),
-            sends_email: Type.Boolean({
-              description: 'Whether account emails are sent. If not, owners find them in the built-in inbox.',
-            }),
+            password_reset_emails: {
+              ...oneOf(...emailPaths, 'depends'),
+              description:
+                'What happens to emails with links to set a new password: they are sent, wait because the mail server does not accept email, or are kept in the built-in inbox, where owners can read them. `depends`: on the mail servers of the organization of the user.',
+            },
           }),
         ),
       },
@@ -46,7 +47,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
         return ok({
           registration_open: signup === 'open' || !any,
           has_users: any,
-          sends_email: await sendsEmail(),
+          password_reset_emails: await accountEmails.pathOfResets(),
         })
       },
     })

@@ -11,15 +11,24 @@ import {
   Nothing,
   Nullable,
   ok,
+  oneOf,
   Timestamp,
 } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
+import { emailPaths } from './account-emails.ts'
 import { memberOf, requireOwner, targetOf } from './guards.ts'
 import { selectInvitations } from './invitations.sql.ts'
-import { getInvitation, type InvitationParts, invite, resendInvitation, withdrawInvitation } from './invitations.ts'
+import {
+  getInvitation,
+  type InvitationParts,
+  invite,
+  resendInvitation,
+  type WrittenInvitation,
+  withdrawInvitation,
+} from './invitations.ts'
 import { linkTokenMax } from './link-tokens.ts'
 import { Credential, nameMax, RoleOut, SessionOut } from './shapes.ts'
 import { type SessionParts, startSession } from './start-session.ts'
@@ -31,7 +40,20 @@ const InvitationOut = Named('Invitation', {
   role: RoleOut,
   created_at: Timestamp,
   expires_at: Timestamp,
-  sent_at: Nullable(Type.String({ format: 'date-time', description: 'When the link was last sent by email.' })),
+  sent_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the link was last sent by email. Null if it was not.' }),
+  ),
+})
+
+const CreatedInvitationOut = Named('CreatedInvitation', {
+  ...InvitationOut.properties,
+  token: Type.String(),
+  url: Type.String({ format: 'uri' }),
+  email_status: Nullable({
+    ...oneOf(...emailPaths),
+    description:
+      'What happens to the email: it is on its way, waits until a mail server accepts it, or was not sent, because no mail server may carry it. Then it is in the built-in inbox; send `url` to the person yourself. Null if there is no email.',
+  }),
 })
 
 /** Routes with which owners manage invitations. */
@@ -39,6 +61,12 @@ type InvitationRouteParts = InvitationParts & { read: BoundedRead; baseUrl: () =
 
 export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, baseUrl } = parts
+  const createdOut = ({ invitation, token, path }: WrittenInvitation) => ({
+    ...invitationOut(invitation),
+    token,
+    url: `${baseUrl()}/invitation/${token}`,
+    email_status: path,
+  })
   return async (api) => {
     tagRoutes(api, 'Team')
     api.get('/invitations', {
@@ -59,7 +87,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         operationId: 'createInvitation',
         summary: 'Create an invitation',
         description:
-          'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response. An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
+          'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response. An invitation with an `email` is sent to it, if `email_status` says so; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
         errors: {
           conflict: 'A member with this address already exists, or 100 invitations are pending.',
           rate_limited: 'The organization sent 30 invitations by email within an hour.',
@@ -77,20 +105,12 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
           role: RoleOut,
           send_email: Type.Optional(Type.Boolean({ default: true, description: 'If false, share the link yourself.' })),
         }),
-        response: creates(
-          Named('CreatedInvitation', {
-            ...InvitationOut.properties,
-            token: Type.String(),
-            url: Type.String({ format: 'uri' }),
-          }),
-        ),
+        response: creates(CreatedInvitationOut),
       },
       handler: async (request, reply) => {
         const { email, role, send_email: sendEmail = true } = request.body
         const draft = { email: email ?? undefined, role, sendEmail }
-        const { invitation, token } = await invite(parts, memberOf(request), draft)
-        const url = `${baseUrl()}/invitation/${token}`
-        return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
+        return reply.status(201).send(created(createdOut(await invite(parts, memberOf(request), draft))))
       },
     })
 
@@ -100,18 +120,19 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         operationId: 'resendInvitation',
         summary: 'Send an invitation again',
         description:
-          'Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute and 5 times per invitation.',
+          'Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. `token` and `url` are only returned in this response. At most once a minute and 5 times per invitation.',
         errors: {
           not_found: 'The invitation was used, withdrawn or has expired.',
           conflict: 'The invitation has no address, or was sent 5 times.',
           rate_limited: 'The invitation was sent less than a minute ago.',
         },
         params: IdParams,
-        response: answers(InvitationOut),
+        response: answers(CreatedInvitationOut),
       },
       handler: async (request) => {
         const id = parseIdParam('inv', request.params.id)
-        return ok(invitationOut(await resendInvitation(parts, memberOf(request), id)), 'Invitation sent')
+        const written = await resendInvitation(parts, memberOf(request), id)
+        return ok(createdOut(written), written.path === 'not_sent' ? 'Invitation renewed' : 'Invitation sent')
       },
     })
 

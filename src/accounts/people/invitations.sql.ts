@@ -50,17 +50,17 @@ export const lockInvitation = (tx: Tx, organizationId: OrganizationId, id: Invit
     where organization_id = ${organizationId} and id = ${id} and expires_at > now()
     for update`)
 
-/** Replaces the link, which was sent again, and restarts its expiry. The inviter is now the one who sent it. */
+/** Replaces the link and restarts its expiry. The inviter is now the one who renewed it. */
 export const renewInvitation = (
   tx: Tx,
   { organizationId, id }: Pick<Invitation, 'organizationId' | 'id'>,
-  { tokenHash, invitedBy }: { tokenHash: Buffer; invitedBy: UserId },
+  { tokenHash, invitedBy, isSent }: { tokenHash: Buffer; invitedBy: UserId; isSent: boolean },
   days: number,
 ) =>
   only(tx<Invitation>`
     update invitations
     set token_hash = ${tokenHash}, invited_by = ${invitedBy}, expires_at = now() + ${days} * interval '1 day',
-      sent_at = now(), sent_count = sent_count + 1
+      sent_at = ${isSent ? sql`now()` : sql`null`}, sent_count = sent_count + ${isSent ? 1 : 0}
     where organization_id = ${organizationId} and id = ${id}
     returning organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count`)
 

@@ -3,7 +3,7 @@ import { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { conflict, existing, invalid, notFound, Refusal } from '../../platform/values/errors.ts'
 import { type InvitationId, newId, type OrganizationId } from '../../platform/values/ids.ts'
-import type { AccountEmails } from './account-emails.ts'
+import type { AccountEmails, EmailPath } from './account-emails.ts'
 import { findUserByEmail, lockOrganization, type Member, type Role } from './accounts.sql.ts'
 import {
   countInvitations,
@@ -39,23 +39,27 @@ export const noLongerValid = () =>
 
 export const readInvitationToken = (token: string) => readLinkToken('inv', token, noLongerValid)
 
+/** `path`: what happens to its email, or null if it has none. */
+export type WrittenInvitation = { invitation: Invitation; token: string; path: EmailPath | null }
 type NewInvitation = { email: string | undefined; role: Role; sendEmail: boolean }
 
 /**
- * Creates an invitation and sends it by email if it names an address. The token is returned only here; only its hash is
- * stored. Throws `Refusal` if the inviter is no longer an owner.
+ * Creates an invitation and an email with it if it names an address. The token is returned only here; only its hash is stored.
+ * Throws `Refusal` if the inviter is no longer an owner.
  */
 export async function invite(
   { db, accountEmails, invitationEmailLimit }: InvitationParts,
   member: Member,
   { email, role, sendEmail }: NewInvitation,
-): Promise<{ invitation: Invitation; token: string }> {
+): Promise<WrittenInvitation> {
   const { organizationId, id: invitedBy } = member
   if (email === undefined && role !== 'member')
     throw invalid({ path: 'role', problem: 'must be "member" unless email is given' })
   const address = email === undefined ? null : await freeAddress(db, organizationId, email)
-  const isSent = sendEmail && address !== null
-  if (isSent) invitationEmailLimit.take(organizationId)
+  const hasEmail = sendEmail && address !== null
+  if (hasEmail) invitationEmailLimit.take(organizationId)
+  const path = hasEmail ? await accountEmails.pathOf(organizationId, { isPrivate: true }) : null
+  const isSent = leaves(path)
   const { token, tokenHash } = createLinkToken('inv', organizationId)
   const invitation = await db.begin(async (tx) => {
     await lockForOwner(tx, member)
@@ -63,28 +67,32 @@ export async function invite(
       throw conflict(`There are already ${pendingMax} pending invitations. Withdraw one that is not needed.`)
     const draft = { organizationId, id: newId('inv'), email: address, role, invitedBy, tokenHash, isSent }
     const stored = await insertInvitation(tx, draft, validDays)
-    if (isSent) await addEmail(tx, accountEmails, member, stored, token)
+    if (hasEmail) await addEmail(tx, accountEmails, member, stored, token)
     return stored
   })
-  return { invitation, token }
+  return { invitation, token, path }
 }
+
+const leaves = (path: EmailPath | null) => path === 'sending' || path === 'waiting'
 
 /** Sends the invitation again with a new link; the earlier one becomes invalid. */
 export async function resendInvitation(
   { db, accountEmails, invitationEmailLimit }: InvitationParts,
   member: Member,
   id: InvitationId,
-): Promise<Invitation> {
+): Promise<WrittenInvitation> {
   const { organizationId, id: invitedBy } = member
   const { token, tokenHash } = createLinkToken('inv', organizationId)
+  const path = await accountEmails.pathOf(organizationId, { isPrivate: true })
   return db.begin(async (tx) => {
     await lockForOwner(tx, member)
     const invitation = await existing('invitation', lockInvitation(tx, organizationId, id))
     checkResend(invitation)
     invitationEmailLimit.take(organizationId)
-    const renewed = await renewInvitation(tx, invitation, { tokenHash, invitedBy }, validDays)
+    const renewal = { tokenHash, invitedBy, isSent: leaves(path) }
+    const renewed = await renewInvitation(tx, invitation, renewal, validDays)
     await addEmail(tx, accountEmails, member, renewed, token)
-    return renewed
+    return { invitation: renewed, token, path }
   })
 }
 

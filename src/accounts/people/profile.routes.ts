@@ -6,6 +6,7 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import { notFound } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
+import { emailPaths } from './account-emails.ts'
 import { type Member, updateProfile } from './accounts.sql.ts'
 import { changePassword } from './accounts.ts'
 import { type AlertSwitches, alertsOf, mutedAfter } from './alerts.ts'
@@ -31,7 +32,6 @@ import { sessionsPerUserMax, startSession } from './start-session.ts'
 
 export type ProfileParts = EmailChangeParts & {
   sessions: Sessions
-  /** Where emails go. Shown in the web app. */
   /** Whether emails of an organization leave the service. */
   transportOf: (organizationId: OrganizationId) => Promise<'inbox' | 'smtp'>
 }
@@ -54,7 +54,15 @@ const MeOut = Named('Me', {
   organization: OrganizationOut,
   role: RoleOut,
   operator: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
-  mail: Type.Object({ transport: oneOf('inbox', 'smtp') }),
+  mail: Type.Object({
+    transport: { ...oneOf('inbox', 'smtp'), description: 'Where emails of the organization go.' },
+    account_emails: {
+      ...oneOf(...emailPaths),
+      description:
+        'What happens to emails with links that sign in, such as password resets and invitations: they are sent, wait because no mail server accepts email, or are kept in the built-in inbox. They leave through the mail servers of the installation, else through those of the organization with `sends_account_emails`.',
+    },
+    alerts: { ...oneOf(...emailPaths), description: 'What happens to alerts by email.' },
+  }),
   alerts: Named('Alerts', alertFields, { description: 'The alerts that you receive by email.' }),
   pending_email: PendingEmailOut,
 })
@@ -77,7 +85,11 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     organization: organizationOut(member.organization),
     role: member.role,
     operator: isOperator(member),
-    mail: { transport: await parts.transportOf(member.organizationId) },
+    mail: {
+      transport: await parts.transportOf(member.organizationId),
+      account_emails: await accountEmails.pathOf(member.organizationId, { isPrivate: true }),
+      alerts: await accountEmails.pathOf(member.organizationId, { isPrivate: false }),
+    },
     alerts: alertsOf(member),
     pending_email: pendingOut(await findPendingEmail(db, member)),
   })

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, Named, Nothing, ok, Timestamp } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import type { AccountEmails } from './account-emails.ts'
+import type { AccountEmails, EmailPath } from './account-emails.ts'
 import { confirmEmailChange, getEmailChange } from './email-changes.ts'
 import { linkTokenMax } from './link-tokens.ts'
 import { getReset, type ResetLimit, requestPasswordReset, resetPasswordByLink } from './password-resets.ts'
@@ -21,7 +21,7 @@ const LinkBody = Named('LinkToken', {
  * the fragments of links, so that they are not written to the access log of a proxy.
  */
 export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox {
-  const { db, resetLimit } = parts
+  const { db, accountEmails, resetLimit } = parts
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.post('/auth/forgot-password', {
@@ -29,14 +29,14 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
         operationId: 'requestPasswordReset',
         summary: 'Request a password reset',
         description:
-          'Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes. The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email is in the built-in inbox, where only owners can read it.',
+          'Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes. The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server that may carry it, the email is in the built-in inbox, where only owners can read it; `password_reset_emails` of the registration status says so.',
         errors: { rate_limited: 'Too many requests for this email address or from this client address.' },
         body: Type.Object({ email: Credential }),
         response: answers(Nothing),
       },
       handler: async (request) => {
         await requestPasswordReset(db, resetLimit, { email: request.body.email, address: request.ip })
-        return ok(null, 'If this address has an account, an email with a link is on its way')
+        return ok(null, resetMessages[await accountEmails.pathOfResets()])
       },
     })
 
@@ -109,4 +109,13 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
         ok({ email: await confirmEmailChange(parts, request.body.token) }, 'Email address changed'),
     })
   }
+}
+
+/** The same for addresses with and without an account. */
+const resetMessages: Record<EmailPath | 'depends', string> = {
+  sending: 'If this address has an account, an email with a link is on its way',
+  waiting: 'If this address has an account, an email with a link is sent as soon as the mail server accepts it',
+  not_sent: 'If this address has an account, its owners find an email with a link in the built-in inbox',
+  depends:
+    'If this address has an account, an email with a link is sent through the mail server of its organization, or kept in the built-in inbox, where owners can read it',
 }

@@ -29,6 +29,8 @@ export type MailServer = MailServerKey & {
   /** Whether the limits of receiving sites apply to its email. */
   shapeByReceiver: boolean
   hasWebhookSecret: boolean
+  /** Whether an owner was the last to change how it connects. */
+  isSetByOwner: boolean
   status: MailServerStatus
   failure: string | null
   failingSince: Date | null

@@ -201,6 +201,6 @@ const sharedOnly = 'The mail server is or becomes shared, and you are not an own
 
 function callerOf(request: FastifyRequest): Caller {
   const member = memberOf(request)
-  const { organizationId, email, role } = member
-  return { organizationId, email, isOwner: role === 'owner', isOperator: isOperator(member) }
+  const { organizationId, id, email, role } = member
+  return { organizationId, id, email, isOwner: role === 'owner', isOperator: isOperator(member) }
 }

@@ -61,6 +61,10 @@ export const MailServerOut = Named('MailServer', {
     }),
   ),
   has_webhook_secret: Type.Boolean(),
+  sends_account_emails: Type.Boolean({
+    description:
+      'Whether it may carry emails with links that sign in, such as password resets and invitations: it is shared, or an owner was the last to change how it connects. An owner who enters the credentials again allows it.',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -211,7 +215,10 @@ export const toChanges = fieldsIn(MailServerChangesIn)
 const toOut = outOf(
   MailServerOut,
   { id: 'mse' },
-  { webhook_url: ({ webhookUrl }: { webhookUrl: string | null }) => webhookUrl },
+  {
+    webhook_url: ({ webhookUrl }: { webhookUrl: string | null }) => webhookUrl,
+    sends_account_emails: ({ isShared, isSetByOwner }: MailServer) => isShared || isSetByOwner,
+  },
 )
 
 export function mailServerOut(

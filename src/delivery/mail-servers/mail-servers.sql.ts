@@ -1,13 +1,15 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
-import { first, hasRows, only, onlyValue } from '../../platform/db/rows.ts'
+import { first, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
-import { leastUuid, type MailServerId, type OrganizationId } from '../../platform/values/ids.ts'
+import { leastUuid, type MailServerId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
 import type { MailServer, MailServerKey } from './mail-server.ts'
+import { isSetByOwner } from './runtime.sql.ts'
 
-const columns = sql`
+const columns = (organizationId: OrganizationId) => sql`
   organization_id, id, name, preset, host, port, security, username, auth, is_shared, kinds, from_domains, priority,
   weight, connections, messages_per_second, messages_per_day, shape_by_receiver,
-  webhook_secret is not null as has_webhook_secret, status, failure, failing_since, next_try_at, tested_at, updated_at, created_at`
+  webhook_secret is not null as has_webhook_secret, status, failure, failing_since, next_try_at, tested_at, updated_at, created_at,
+  ${isSetByOwner(organizationId)}`
 
 export type Sealed = { url: Buffer; oauth: Buffer | null; webhookSecret: Buffer | null }
 /** With its encrypted credentials. */
@@ -16,16 +18,16 @@ export type SealedMailServer = MailServer & Sealed
 /** In the order in which they are tried. */
 export const selectMailServers = (db: Reader, organizationId: OrganizationId) =>
   db<MailServer>`
-    select ${columns} from mail_servers where organization_id = ${organizationId} order by priority, id`
+    select ${columns(organizationId)} from mail_servers where organization_id = ${organizationId} order by priority, id`
 
 export const findMailServer = (db: Reader, organizationId: OrganizationId, id: MailServerId) =>
   first(db<SealedMailServer>`
-    select ${columns}, url, oauth, webhook_secret from mail_servers
+    select ${columns(organizationId)}, url, oauth, webhook_secret from mail_servers
     where organization_id = ${organizationId} and id = ${id}`)
 
 export const lockMailServerRow = (tx: Tx, organizationId: OrganizationId, id: MailServerId) =>
   first(tx<SealedMailServer>`
-    select ${columns}, url, oauth, webhook_secret from mail_servers
+    select ${columns(organizationId)}, url, oauth, webhook_secret from mail_servers
     where organization_id = ${organizationId} and id = ${id}
     for update`)
 
@@ -54,25 +56,29 @@ export type StoredSettings = Sealed &
     | 'shapeByReceiver'
   >
 
-export const insertMailServer = (db: Writer, { organizationId, id }: MailServerKey, row: StoredSettings) =>
-  only(db<MailServer>`
+export const insertMailServer = (
+  tx: Tx,
+  { organizationId, id }: MailServerKey,
+  row: StoredSettings,
+  connectedBy: UserId,
+) =>
+  tx`
     insert into mail_servers (organization_id, id, name, preset, url, oauth, webhook_secret, host, port, security, username,
       auth, is_shared, kinds, from_domains, priority, weight, connections, messages_per_second, messages_per_day,
-      shape_by_receiver)
+      shape_by_receiver, connected_by)
     values (${organizationId}, ${id}, ${row.name}, ${row.preset}, ${row.url}, ${row.oauth}, ${row.webhookSecret}, ${row.host},
       ${row.port}, ${row.security}, ${row.username}, ${row.auth}, ${row.isShared}, ${row.kinds}, ${row.fromDomains}, ${row.priority},
       ${row.weight}, ${row.connections}, ${row.messagesPerSecond}, ${row.messagesPerDay},
-      ${row.shapeByReceiver})
-    returning ${columns}`)
+      ${row.shapeByReceiver}, ${connectedBy})`
 
-/** `isNew`: it connects in another way than before, so nothing is known about its state. */
+/** `isNew`: it connects in another way than before, so nothing is known about its state. `connectedBy`: null if it is the same. */
 export const updateMailServer = (
   tx: Tx,
   { organizationId, id }: MailServerKey,
   row: StoredSettings,
-  { isNew }: { isNew: boolean },
+  { isNew, connectedBy }: { isNew: boolean; connectedBy: UserId | null },
 ) =>
-  only(tx<MailServer>`
+  tx`
     update mail_servers
     set name = ${row.name}, preset = ${row.preset}, url = ${row.url}, oauth = ${row.oauth},
       webhook_secret = ${row.webhookSecret}, host = ${row.host}, port = ${row.port}, security = ${row.security},
@@ -86,9 +92,9 @@ export const updateMailServer = (
       next_try_at = case when ${isNew} then null else next_try_at end,
       failure_reported_at = case when ${isNew} then null else failure_reported_at end,
       tested_at = case when ${isNew} then null else tested_at end,
+      connected_by = coalesce(${connectedBy}, connected_by),
       updated_at = now()
-    where organization_id = ${organizationId} and id = ${id}
-    returning ${columns}`)
+    where organization_id = ${organizationId} and id = ${id}`
 
 export const deleteMailServerRow = (db: Writer, organizationId: OrganizationId, id: MailServerId) =>
   db`delete from mail_servers where organization_id = ${organizationId} and id = ${id}`

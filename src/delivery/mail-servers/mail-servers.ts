@@ -29,7 +29,9 @@ export type MailServersOptions = {
   onState: (row: MailServerRow, state: RelayState) => void
 }
 
-type TenantServer = OpenServer & { row: MailServerRow; transport: RetirableTransport }
+/** A mail server of an organization. */
+export type OwnServer = OpenServer & { row: MailServerRow }
+type TenantServer = OwnServer & { transport: RetirableTransport }
 type EmailToSend = {
   organizationId: OrganizationId
   id: string
@@ -113,6 +115,12 @@ export class MailServers {
     return shared.length > 0 ? shared : this.#installation
   }
 
+  /** All of an organization's own as they are stored now, in the order in which they are tried. */
+  async ownServers(organizationId: OrganizationId): Promise<readonly OwnServer[]> {
+    await this.changed(organizationId)
+    return this.#known.get(organizationId)?.servers ?? none
+  }
+
   /** Whether any organization may send now. */
   isOpen(): boolean {
     if (this.#options.relay?.state().kind !== 'down') return true
@@ -135,11 +143,6 @@ export class MailServers {
     if (servers.length > 0) return waitMsOf(servers)
     const shared = this.#shared()
     return waitMsOf(shared.length > 0 ? shared : (this.#installation ?? none))
-  }
-
-  /** Whether emails of the service to its users leave it. */
-  async sendsEmail(): Promise<boolean> {
-    return (await this.serversOfInstallation('', '')) !== undefined
   }
 
   /** Whether emails of the organization leave the service. */
@@ -214,7 +217,7 @@ export class MailServers {
   /** Opens new and changed servers, and retires those that are gone. */
   #opened(previous: readonly TenantServer[], rows: readonly MailServerRow[]): TenantServer[] {
     const servers = rows.map((row) => {
-      const same = previous.find(({ id, row: before }) => id === row.id && +before.updatedAt === +row.updatedAt)
+      const same = previous.find(({ row: before }) => isSameRow(before, row))
       return same ?? this.#open(row)
     })
     for (const server of previous) if (!servers.includes(server)) server.transport.retire()
@@ -244,6 +247,9 @@ export class MailServers {
     }
   }
 }
+
+const isSameRow = (one: MailServerRow, other: MailServerRow) =>
+  one.id === other.id && +one.updatedAt === +other.updatedAt && one.isSetByOwner === other.isSetByOwner
 
 const installationOf = (relay: Transport, shapeByReceiver: boolean): OpenServer => ({
   id: installationServer,

@@ -1,8 +1,8 @@
 import { operatorsOnly } from '../../accounts/people/guards.ts'
-import type { Db, Tx } from '../../platform/db/db.ts'
+import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
-import { type MailServerId, newId, type OrganizationId } from '../../platform/values/ids.ts'
+import { type MailServerId, newId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
 import type { MailServer } from './mail-server.ts'
 import type { MailServerChanges, MailServerInput } from './mail-servers.shapes.ts'
 import {
@@ -32,6 +32,7 @@ export type ManageParts = {
 /** The user who changes a mail server. */
 export type Caller = {
   organizationId: OrganizationId
+  id: UserId
   email: string
   isOwner: boolean
   /** Whether this is an owner of the organization of the operator. */
@@ -65,7 +66,9 @@ export async function addMailServer(
       `An organization can have at most ${mailServersMax} mail servers. Delete one that is no longer needed.`,
     )
   const added = await db.begin(async (tx) => {
-    const after = await insertMailServer(tx, { organizationId, id: newId('mse') }, settings)
+    const key = { organizationId, id: newId('mse') }
+    await insertMailServer(tx, key, settings, caller.id)
+    const after = await getMailServer(tx, organizationId, key.id)
     // A member could replace a mail server instead of changing it.
     if (after.isShared || !caller.isOwner)
       await onConnectionChange(tx, { change: 'added', before: undefined, after, changedBy: caller.email })
@@ -93,7 +96,11 @@ export async function changeMailServer(
     const settings = settingsOf(box, changes, target, current)
     const isNew = before === undefined || !isSame(before, target)
     const stored = isNew ? settings : { ...settings, url: current.url, oauth: current.oauth }
-    const after = await updateMailServer(tx, { organizationId, id }, stored, { isNew })
+    // An owner who enters the same credentials again confirms how it connects.
+    const isConfirmed = caller.isOwner && (changes.url ?? changes.password ?? changes.oauth) !== undefined
+    const connectedBy = isNew || isConfirmed ? caller.id : null
+    await updateMailServer(tx, { organizationId, id }, stored, { isNew, connectedBy })
+    const after = await getMailServer(tx, organizationId, id)
     const change = isNew ? 'moved' : after.isShared && !current.isShared ? 'shared' : undefined
     if (change) await onConnectionChange(tx, { change, before: current, after, changedBy: caller.email })
     return after
@@ -127,5 +134,8 @@ export async function removeMailServer(
   await onChanged(organizationId)
 }
 
-export const getMailServer = (db: Db, organizationId: OrganizationId, id: MailServerId): Promise<SealedMailServer> =>
-  existing('mail server', findMailServer(db, organizationId, id))
+export const getMailServer = (
+  db: Reader,
+  organizationId: OrganizationId,
+  id: MailServerId,
+): Promise<SealedMailServer> => existing('mail server', findMailServer(db, organizationId, id))

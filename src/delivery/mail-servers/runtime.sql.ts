@@ -1,5 +1,6 @@
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import { first, firstValue } from '../../platform/db/rows.ts'
+import { sql } from '../../platform/db/sql.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
 import type { MailServerKey } from './mail-server.ts'
@@ -11,6 +12,7 @@ export type MailServerRow = {
   name: string
   preset: string | null
   host: string
+  username: string | null
   url: Buffer
   oauth: Buffer | null
   isShared: boolean
@@ -23,13 +25,20 @@ export type MailServerRow = {
   messagesPerDay: number | null
   shapeByReceiver: boolean
   status: 'untested' | 'working' | 'failing'
+  /** Whether an owner was the last to change how it connects. */
+  isSetByOwner: boolean
   updatedAt: Date
 }
 
+/** The role is that of now: who is no longer an owner cannot read what leaves through the server. */
+export const isSetByOwner = (organizationId: OrganizationId) => sql`exists (
+  select from users
+  where users.organization_id = ${organizationId} and users.id = mail_servers.connected_by and users.role = 'owner') as is_set_by_owner`
+
 export const selectUsableServers = (db: Reader, organizationId: OrganizationId) =>
   db<MailServerRow>`
-    select organization_id, id, name, preset, host, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
-      messages_per_second, messages_per_day, shape_by_receiver, status, updated_at
+    select organization_id, id, name, preset, host, username, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
+      messages_per_second, messages_per_day, shape_by_receiver, status, updated_at, ${isSetByOwner(organizationId)}
     from mail_servers
     where organization_id = ${organizationId}
     order by priority, id`

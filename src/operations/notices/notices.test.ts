@@ -2,18 +2,17 @@ import { openRelay, type Transport } from '@waxwing/smtp-client'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../../test/support/events.ts'
-import { installationServers } from '../../../test/support/installation-servers.ts'
+import { installationCarriers } from '../../../test/support/installation-servers.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
-import { anySender } from '../../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
 import { createApp } from '../../app.ts'
-import { reportFailingEndpoints } from '../../events/webhooks/health.ts'
-import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
+import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { reportFailingEndpoints } from '../../events/webhooks/health.ts'
 import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
 
 const log = pino({ level: 'silent' })
@@ -36,9 +35,7 @@ const mail = (app: TestApp, relay?: Transport) =>
     db: app.db,
     log,
     settings,
-    servers: installationServers(app.db, relay),
-    dkim: undefined,
-    senders: anySender,
+    carriers: installationCarriers(app.db, settings, relay),
   })
 const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
 const makeDue = (app: TestApp) => app.db.statement`update notice_mails set next_try_at = now()`

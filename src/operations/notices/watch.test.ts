@@ -1,9 +1,8 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../../test/support/events.ts'
-import { installationServers } from '../../../test/support/installation-servers.ts'
+import { installationCarriers } from '../../../test/support/installation-servers.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
-import { anySender } from '../../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { rebuildCounters } from '../../events/recording/rebuild.ts'
@@ -23,9 +22,7 @@ const mail = (app: TestApp) =>
     db: app.db,
     log,
     settings,
-    servers: installationServers(app.db),
-    dkim: undefined,
-    senders: anySender,
+    carriers: installationCarriers(app.db, settings),
   })
 const inboxOf = async ({ manage }: Pick<TestApp, 'manage'>) =>
   (await manage('GET', '/organization/inbox')).body.data as { id: string; to: string; subject: string }[]

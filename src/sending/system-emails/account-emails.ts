@@ -3,6 +3,7 @@ import { prepareResetEmails } from '../../accounts/people/password-resets.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { accountEmailContent } from './account-email-text.ts'
+import type { Carriers } from './carriers.ts'
 import { insertAccountEmail, type QueuedAccountEmail } from './queue.sql.ts'
 
 export { deleteExpiredAccountEmails } from './queue.sql.ts'
@@ -34,7 +35,7 @@ export type AccountEmailQueue = AccountEmails & {
 }
 
 /** The content is encrypted, because it contains tokens. */
-export const createAccountEmails = (box: SecretBox): AccountEmailQueue => ({
+export const createAccountEmails = (box: SecretBox, carriers: Carriers): AccountEmailQueue => ({
   add: async (db, { organizationId, email: recipient }, email) => {
     const content = box.seal(JSON.stringify(email))
     await insertAccountEmail(db, { organizationId, id: newId('msg'), recipient, content }, expiresInMinutes(email))
@@ -43,6 +44,8 @@ export const createAccountEmails = (box: SecretBox): AccountEmailQueue => ({
     const text = box.open(content)
     return text === undefined ? undefined : (JSON.parse(text) as AccountEmail)
   },
+  pathOf: (organizationId, options) => carriers.pathOf(organizationId, options),
+  pathOfResets: () => carriers.pathOfResets(),
 })
 
 export type AccountEmailParts = SystemEmailParts & { accountEmails: AccountEmailQueue }
@@ -62,7 +65,7 @@ export async function sendAccountEmails(parts: AccountEmailParts): Promise<void>
       return []
     }
     const content = accountEmailContent(email, settings.baseUrl, recipient)
-    return [{ organizationId, id, email: recipient, createdAt, content }]
+    return [{ organizationId, id, email: recipient, createdAt, content, isPrivate: true }]
   }
   while (await sendDueEmails(parts, 'account', async (claimed) => claimed.flatMap(written)));
 }

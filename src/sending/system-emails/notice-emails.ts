@@ -21,7 +21,12 @@ export async function sendNoticeEmails(parts: SystemEmailParts): Promise<void> {
   const sendBatch = () =>
     sendDueEmails(parts, 'notice', async (claimed) => {
       const wanted = await findNoticeEmails(db, claimed, tryForDays)
-      return wanted.map((notice) => ({ ...notice, content: contentOf(notice, settings.baseUrl) }))
+      return wanted.map((notice) => ({
+        ...notice,
+        content: contentOf(notice, settings.baseUrl),
+        // A member who moves a mail server must not be the one who passes the email about it on.
+        isPrivate: notice.kind === 'mail_server_changed',
+      }))
     })
   while (await sendBatch());
 }

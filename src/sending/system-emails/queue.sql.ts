@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
+import { allValues } from '../../platform/db/rows.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../../platform/values/ids.ts'
 
@@ -86,6 +87,7 @@ export const insertNoticeEmails = (
     from unnest(${emails.map(({ id }) => id)}::uuid[], ${emails.map(({ userId }) => userId)}::uuid[]) as email (id, user_id)`
 
 export type NoticeEmail = EmailKey & {
+  kind: string
   title: string
   detail: string
   webhookId: WebhookId | null
@@ -101,7 +103,7 @@ export type NoticeEmail = EmailKey & {
  */
 export const findNoticeEmails = (db: Reader, keys: readonly EmailKey[], daysMax: number) =>
   db<NoticeEmail>`
-    select key.organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.path, notices.created_at,
+    select key.organization_id, notice_mails.id, notices.kind, notices.title, notices.detail, notices.webhook_id, notices.path, notices.created_at,
       users.email, organizations.name as organization_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     join notice_mails on notice_mails.organization_id = key.organization_id and notice_mails.id = key.id
@@ -110,3 +112,9 @@ export const findNoticeEmails = (db: Reader, keys: readonly EmailKey[], daysMax:
     join organizations on organizations.id = key.organization_id
     where notices.created_at > now() - ${daysMax} * interval '1 day'
       and (users.role = 'owner' or notices.kind in ('import_finished', 'mail_server_changed'))`
+
+/** Returns undefined if there are several organizations, or none. */
+export async function findOnlyOrganization(db: Reader): Promise<OrganizationId | undefined> {
+  const ids = await allValues(db<{ id: OrganizationId }>`select id from organizations where deleted_at is null limit 2`)
+  return ids.length === 1 ? ids[0] : undefined
+}

@@ -1,18 +1,17 @@
-import { compose } from '../../content/mime/compose.ts'
-import type { DkimSigner } from '../../delivery/dkim/dkim.ts'
-import type { SenderPolicy } from '../../delivery/dkim/sender-policy.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
-import { sendThrough } from '../../delivery/mail-servers/send-through.ts'
+import type { DefaultSender } from '../../accounts/people/default-sender.ts'
 import { perOrganization } from '../../platform/db/cluster/batches.ts'
 import { Claims } from '../../platform/db/cluster/claims.ts'
 import type { Db } from '../../platform/db/db.ts'
+import { domainOfAddress } from '../../delivery/domains/only-here.ts'
+import { insertIntoInbox } from '../inbox/inbox.ts'
+import { sendThrough } from '../../delivery/mail-servers/send-through.ts'
+import type { EmailSettings, OutgoingEmail } from '../messages/outgoing.ts'
+import { compose } from '../../content/mime/compose.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import { within } from '../../platform/runtime/within.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { isDemoAddress } from '../../platform/values/simulated-recipients.ts'
-import { insertIntoInbox } from '../inbox/inbox.ts'
-import type { EmailSettings, OutgoingEmail } from '../messages/outgoing.ts'
+import type { Carrier, Carriers } from './carriers.ts'
 import { type EmailContent, renderEmail } from './layout.ts'
 import {
   claimEmails,
@@ -41,16 +40,14 @@ export type SystemEmailParts = {
   db: Db
   log: Log
   settings: EmailSettings
-  servers: MailServers
-  dkim: DkimSigner | undefined
-  senders: SenderPolicy
+  carriers: Carriers
 }
 
 /**
  * An email from the service to its users: an account email or a notice. The id is also used in the Message-ID, so that
- * duplicates can be recognized.
+ * duplicates can be recognized. `Carriers` says which emails are private.
  */
-export type SystemEmail = EmailKey & { email: string; createdAt: Date; content: EmailContent }
+export type SystemEmail = EmailKey & { email: string; createdAt: Date; content: EmailContent; isPrivate: boolean }
 
 /**
  * Sends a batch of due emails. `write` returns their content; emails without content are discarded. Returns whether there
@@ -62,8 +59,7 @@ export async function sendDueEmails<Kind extends EmailKind>(
   write: (claimed: readonly Queued[Kind][]) => Promise<readonly SystemEmail[]>,
 ): Promise<boolean> {
   const { db, log } = parts
-  const servers = await parts.servers.serversOfInstallation(kind, parts.settings.mailFrom.email)
-  if (servers?.every((server) => server.state().kind === 'down')) return false
+  if (await parts.carriers.areDown()) return false
   const claimed = await claimDue(parts, kind)
   if (claimed.length === 0) return false
   const writeOwn = async (own: readonly Queued[Kind][]) => {
@@ -79,7 +75,7 @@ export async function sendDueEmails<Kind extends EmailKind>(
   const emails = await perOrganization(db, claimed, writeOwn, (_, error) => {
     log.warn({ err: error, kind }, 'Emails to users are sent later')
   })
-  await sendEmails(parts, servers, kind, emails)
+  await sendEmails(parts, kind, emails)
   return claimed.length > emails.length
 }
 
@@ -105,40 +101,48 @@ async function deleteSent({ db, log }: SystemEmailParts, kind: EmailKind, keys: 
   })
 }
 
+type Leaving = { email: SystemEmail; carrier: Carrier }
+
 /**
- * Sends through the relay, or into the built-in inbox if there is none or the account is that of the demo. At least once: a
- * crash between the relay's 250 and our commit sends an email again, with the same Message-ID. An email for which the relay
- * takes long is finished in the background. The emails are neither tracked nor counted in metrics.
+ * Sends through the servers that may carry the emails. Those for which there are none, and those to accounts of the demo, are kept
+ * in the built-in inbox. At least once: a crash between the server's 250 and our commit sends an email again, with the same
+ * Message-ID. An email for which the server takes long is finished in the background. The emails are neither tracked nor counted
+ * in metrics.
  */
-async function sendEmails(
-  parts: SystemEmailParts,
-  servers: readonly OpenServer[] | undefined,
-  kind: EmailKind,
-  emails: readonly SystemEmail[],
-): Promise<void> {
-  const { db } = parts
-  const kept = servers ? emails.filter(({ email }) => isDemoAddress(email)) : emails
+async function sendEmails(parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]): Promise<void> {
+  const { db, log } = parts
+  const findCarriers = (own: readonly SystemEmail[]) =>
+    Promise.all(own.map(async (email) => ({ email, carrier: await carrierOf(parts, email) })))
+  const found = await perOrganization(db, emails, findCarriers, (_, error) => {
+    log.warn({ err: error, kind }, 'Emails to users are sent later')
+  })
+  const kept = found.flatMap(({ email, carrier }) => (carrier ? [] : [email]))
   if (kept.length > 0) await keepInInbox(parts, kind, kept)
-  if (!servers || kept.length === emails.length) return
-  const leaving = emails.filter((email) => !kept.includes(email))
+  const leaving = found.flatMap(({ email, carrier }) => (carrier ? [{ email, carrier }] : []))
+  if (leaving.length > 0) await sendLeaving(parts, kind, leaving)
+}
+
+const carrierOf = ({ carriers }: SystemEmailParts, email: SystemEmail): Promise<Carrier | undefined> | undefined =>
+  isDemoAddress(email.email) ? undefined : carriers.find(email)
+
+async function sendLeaving(parts: SystemEmailParts, kind: EmailKind, leaving: readonly Leaving[]): Promise<void> {
   const toRetry = new Set<string>()
   await Promise.all(
-    composeAll(parts, kind, leaving).map(async ({ email, outgoing }) => {
-      const sending = send(parts, servers, kind, email, outgoing)
+    leaving.map(async ({ email, carrier }) => {
+      const outgoing = tryToCompose(parts, kind, email, carrier.from)
+      if (!outgoing) return
+      const sending = send(parts, carrier, kind, email, outgoing)
       const isDone = await within(sendWithinMs, sending)
       if (!isDone) toRetry.add(email.id)
       if (isDone !== undefined) return
       void sending
         .then((isDoneLate) => (isDoneLate ? deleteSent(parts, kind, [email]) : undefined))
         .catch((error: unknown) => parts.log.warn({ err: error, email: email.id }, 'An email may be sent twice'))
-      await postponeEmail(db.statement, kind, email, slowReplySeconds)
+      await postponeEmail(parts.db.statement, kind, email, slowReplySeconds)
     }),
   )
-  await deleteSent(
-    parts,
-    kind,
-    leaving.filter(({ id }) => !toRetry.has(id)),
-  )
+  const done = leaving.flatMap(({ email }) => (toRetry.has(email.id) ? [] : [email]))
+  await deleteSent(parts, kind, done)
 }
 
 async function keepInInbox(parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]): Promise<void> {
@@ -153,36 +157,26 @@ async function keepInInbox(parts: SystemEmailParts, kind: EmailKind, emails: rea
 }
 
 async function keepOwnInInbox(parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]): Promise<void> {
-  const inbox = composeAll(parts, kind, emails).map(({ email, outgoing }) => ({
-    organizationId: email.organizationId,
-    messageId: email.id,
-    ...outgoing,
-    ownersOnly: kind === 'account',
-  }))
+  const inbox = emails.flatMap((email) => {
+    const { organizationId, id: messageId } = email
+    const outgoing = tryToCompose(parts, kind, email, parts.settings.mailFrom)
+    return outgoing ? [{ organizationId, messageId, ...outgoing, ownersOnly: kind === 'account' }] : []
+  })
   await parts.db.begin(async (tx) => {
     await insertIntoInbox(tx, inbox)
     await deleteEmails(tx, kind, emails)
   })
 }
 
-const composeAll = (parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]) =>
-  emails.flatMap((email) => {
-    const outgoing = tryToCompose(parts, kind, email)
-    return outgoing ? [{ email, outgoing }] : []
-  })
-
 /** Returns false if the email has to be tried again. */
 async function send(
-  { dkim, log, senders, settings }: SystemEmailParts,
-  servers: readonly OpenServer[],
+  { log }: SystemEmailParts,
+  { servers, signer }: Carrier,
   kind: EmailKind,
   email: SystemEmail,
   { raw, sender, recipient }: ComposedEmail,
 ): Promise<boolean> {
-  const mail = {
-    envelope: { from: sender, to: recipient },
-    raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
-  }
+  const mail = { envelope: { from: sender, to: recipient }, raw: signer ? signer.sign(raw) : raw }
   const carried = await sendThrough(servers, mail)
   if (carried?.kind !== 'carried') return false
   const { outcome } = carried
@@ -202,12 +196,13 @@ async function send(
 
 /** Returns undefined if the address cannot be used in an email. It must not prevent the emails to others. */
 function tryToCompose(
-  { log, settings }: SystemEmailParts,
+  { log }: SystemEmailParts,
   kind: EmailKind,
   email: SystemEmail,
+  from: DefaultSender,
 ): ComposedEmail | undefined {
   try {
-    return composeEmail(kind, email, settings)
+    return composeEmail(kind, email, from)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     log.warn({ email: email.id, kind, problem: error.message }, 'An email to a user cannot be composed')
@@ -216,12 +211,12 @@ function tryToCompose(
 }
 
 /** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
-function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: EmailSettings): ComposedEmail {
+function composeEmail(kind: EmailKind, email: SystemEmail, from: DefaultSender): ComposedEmail {
   const { subject } = email.content
   const { raw, recipient } = compose({
     id: email.id,
-    domain: mailFrom.email.slice(mailFrom.email.lastIndexOf('@') + 1),
-    from: mailFrom,
+    domain: domainOfAddress(from.email),
+    from,
     to: { email: email.email },
     subject,
     ...renderEmail(email.content),
@@ -232,5 +227,5 @@ function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: EmailSe
       'X-Waxwing-Mail': kind,
     },
   })
-  return { raw, sender: mailFrom.email, recipient, subject }
+  return { raw, sender: from.email, recipient, subject }
 }

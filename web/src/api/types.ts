@@ -29,6 +29,7 @@ type Body<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Pa
 type Org = '/api/v1/organization'
 
 type LoginResponse = Data<'/api/v1/auth/login', 'post'>
+export type RegistrationStatus = Data<'/api/v1/auth/state', 'get'>
 export type InvitationInfo = Data<'/api/v1/auth/invitations/{token}', 'get'>
 export type Role = LoginResponse['user']['role']
 
@@ -41,6 +42,7 @@ export type Organization = Data<Org, 'get'>
 export type OrganizationInput = Body<Org, 'patch'>
 export type Member = Item<Data<`${Org}/members`, 'get'>>
 export type Invitation = Item<Data<`${Org}/invitations`, 'get'>>
+export type CreatedInvitation = Data<`${Org}/invitations`, 'post'>
 export type Checklist = Data<`${Org}/checklist`, 'get'>
 export type SendingSetup = Data<`${Org}/sending/setup`, 'get'>
 export type SendingStatus = Data<`${Org}/sending`, 'get'>

@@ -7,6 +7,7 @@ import { keys, useInvalidate } from '../api/keys.ts'
 import type { InboxRow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
+import { NotSentReason } from '../settings/not-sent-reason.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { More } from '../ui/more.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -89,9 +90,18 @@ function Banner() {
   const [dismissed, dismiss] = useLocalStorage({ key: `waxwing.inbox-notice:${basePath}`, defaultValue: false })
   if (dismissed) return null
   if (me.data?.mail.transport !== 'inbox') {
-    return me.data ? (
-      <Notice tone="neutral">A mail server is configured. The emails here were caught before that.</Notice>
-    ) : null
+    if (!me.data) return null
+    if (me.data.mail.account_emails === 'not_sent')
+      return (
+        <Notice tone="warn" title="Password resets and invitations aren’t being sent">
+          <NotSentReason /> Until then, they are kept here, where only owners can read them.
+        </Notice>
+      )
+    return (
+      <Notice tone="neutral">
+        A mail server is connected now. The emails here were not sent, because none could carry them at that time.
+      </Notice>
+    )
   }
   return (
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren’t being sent yet">

@@ -7,6 +7,7 @@ import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { MailServer } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { useMe } from '../session/session.api.ts'
 import { ActionMenu } from '../ui/action-menu.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -62,6 +63,7 @@ function MailServerView({ server }: { server: MailServer }) {
       <Stack gap="md">
         {test.isError && <ErrorLine>{messageOf(test.error)}</ErrorLine>}
         {test.data ? <TestSteps result={test.data} /> : <Situation server={server} />}
+        <AccountEmails server={server} />
         <Facts facts={factsOf(server)} />
         <ProviderReports server={server} />
       </Stack>
@@ -138,6 +140,17 @@ function Situation({ server }: { server: MailServer }) {
           'Retrying now.'
         )}
       </Text>
+    </Notice>
+  )
+}
+
+function AccountEmails({ server }: { server: MailServer }) {
+  const me = useMe().data
+  if (server.sends_account_emails || me?.mail.account_emails !== 'not_sent') return null
+  return (
+    <Notice tone="info" title="Password resets and invitations don’t leave through this mail server">
+      Whoever sets up a mail server could read the links in them, so an owner must be the last to change how it
+      connects. {me.role === 'owner' ? 'If you trust it, enter its password again.' : 'Ask an owner to enter its password again.'}
     </Notice>
   )
 }

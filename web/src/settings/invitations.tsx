@@ -1,13 +1,16 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Invitation } from '../api/types.ts'
+import type { CreatedInvitation, Invitation } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
+import { InvitationResult, mustBeCopied } from './invitation-result.tsx'
 import { roles } from './roles.ts'
 import { invitationsQuery, resendInvitation, revokeInvitation } from './settings.api.ts'
 
@@ -18,9 +21,15 @@ export function Invitations() {
     mutationFn: revokeInvitation,
     onSuccess: () => invalidate(keys.invitations),
   })
+  const [toCopy, setToCopy] = useState<CreatedInvitation>()
   const resend = useMutation({
     mutationFn: resendInvitation,
-    onSuccess: ({ email }) => toast(`Invitation sent to ${email}.`),
+    onSuccess: (invitation) => {
+      const { email, email_status: status } = invitation
+      if (mustBeCopied(invitation)) setToCopy(invitation)
+      else if (status === 'waiting') toast(`The email to ${email} is sent as soon as the mail server accepts email.`)
+      else toast(`Invitation sent to ${email}.`)
+    },
     onSettled: () => invalidate(keys.invitations),
   })
   const failed = revoke.error ?? resend.error
@@ -28,7 +37,11 @@ export function Invitations() {
   const columns: Column<Invitation>[] = [
     { header: 'Invited', phone: 'title', cell: (invitation) => invitation.email ?? 'Anyone with the link' },
     { header: 'Role', cell: (invitation) => roles[invitation.role] },
-    { header: 'Sent', align: 'right', cell: (invitation) => <Time at={invitation.sent_at} none="Link only" /> },
+    {
+      header: 'Sent',
+      align: 'right',
+      cell: (invitation) => <Time at={invitation.sent_at} none={invitation.email ? 'Not sent' : 'Link only'} />,
+    },
     { header: 'Expires', align: 'right', cell: (invitation) => <Time at={invitation.expires_at} /> },
     {
       header: 'Actions',
@@ -40,11 +53,11 @@ export function Invitations() {
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={`Resend the invitation to ${invitation.email}`}
+              aria-label={`${invitation.sent_at ? 'Resend' : 'Send'} the invitation to ${invitation.email}`}
               loading={resend.isPending && resend.variables === invitation.id}
               onClick={() => resend.mutate(invitation.id)}
             >
-              Resend
+              {invitation.sent_at ? 'Resend' : 'Send'}
             </Button>
           )}
           <Button
@@ -67,6 +80,17 @@ export function Invitations() {
           <DataTable label="Invitations" columns={columns} rows={list} rowKey={(invitation) => invitation.id} />
         )}
       </Load>
+      <Dialog
+        opened={toCopy !== undefined}
+        onClose={() => setToCopy(undefined)}
+        title="New link"
+        size="lg"
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+      >
+        {toCopy && <InvitationResult invitation={toCopy} close={() => setToCopy(undefined)} />}
+      </Dialog>
     </Section>
   )
 }

@@ -1,13 +1,10 @@
-import { Button, Select, Stack, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { omitEmpty } from '../api/client.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Role } from '../api/types.ts'
-import { useMe } from '../session/session.api.ts'
-import { CodeBlock } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { InvitationResult, mustBeCopied } from './invitation-result.tsx'
 import { roleOptions } from './roles.ts'
 import { invite } from './settings.api.ts'
 
@@ -22,7 +19,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     onSuccess: () => invalidate(keys.invitations),
   })
   const open = isOpen(form.values.email)
-  const mustCopy = form.result !== undefined && form.result.sent_at === null
+  const mustCopy = form.result !== undefined && mustBeCopied(form.result)
   return (
     <Dialog
       opened
@@ -35,13 +32,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       withCloseButton={!mustCopy}
     >
       {form.result ? (
-        <Stack gap="md">
-          <Result email={form.result.sent_at === null ? null : form.result.email} />
-          <CodeBlock code={form.result.url} label="invitation link" />
-          <DialogActions>
-            <Button onClick={onClose}>{form.result.sent_at === null ? 'I’ve copied it' : 'Done'}</Button>
-          </DialogActions>
-        </Stack>
+        <InvitationResult invitation={form.result} close={onClose} />
       ) : (
         <DialogForm form={form} action={open ? 'Create link' : 'Send invitation'} onCancel={onClose}>
           <TextInput
@@ -62,24 +53,5 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         </DialogForm>
       )}
     </Dialog>
-  )
-}
-
-/** `email`: the address that the invitation was sent to. */
-function Result({ email }: { email: string | null }) {
-  const me = useMe()
-  if (email === null) {
-    return (
-      <Notice tone="warn" title="Copy the link and share it">
-        You won’t be able to see it again. The person who opens it sets a password and joins your organization.
-      </Notice>
-    )
-  }
-  return (
-    <Notice tone="good" role="status" title={`Invitation for ${email} created`}>
-      {me.data?.mail.transport === 'inbox'
-        ? 'No mail server is configured, so the email is in the built-in inbox. You can also share this link.'
-        : 'The email is on its way. You can also share this link.'}
-    </Notice>
   )
 }

@@ -13,6 +13,7 @@ import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { AlertSwitches } from './alert-switches.tsx'
+import { NotSentReason } from './not-sent-reason.tsx'
 import { SessionList } from './session-list.tsx'
 
 export function ProfilePage() {
@@ -38,7 +39,15 @@ export function ProfilePage() {
                 : 'Owners also receive alerts about sending and webhooks.'
             }
           >
-            <AlertSwitches me={data} />
+            <Stack gap="md">
+              {data.mail.alerts === 'not_sent' && (
+                <Notice tone="warn">
+                  No mail server is connected, so alerts are not sent. They are kept in the inbox, and listed under
+                  Activity.
+                </Notice>
+              )}
+              <AlertSwitches me={data} />
+            </Stack>
           </Section>
           <SessionList />
         </>
@@ -102,7 +111,14 @@ function EmailAddress({ me }: { me: Me }) {
           <Notice tone="info" title={`Confirm ${me.pending_email.email}`}>
             <Group justify="space-between" gap="xs">
               <span>
-                Open the link that we sent to this address. It expires <Time at={me.pending_email.expires_at} />.
+                {me.mail.account_emails === 'not_sent' ? (
+                  <>
+                    The link to this address was not sent. <NotSentReason /> Owners find it in the inbox.
+                  </>
+                ) : (
+                  'Open the link that we sent to this address.'
+                )}{' '}
+                It expires <Time at={me.pending_email.expires_at} />.
               </span>
               <Button size="compact-sm" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
                 Cancel change

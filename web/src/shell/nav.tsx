@@ -80,7 +80,10 @@ export function Brand() {
 }
 
 /** The inbox holds emails that were not sent, because no mail server was connected. */
-const useHasInbox = () => useQuery(sendingQuery).data?.transport === 'inbox'
+const useHasInbox = () => {
+  const mail = useMe().data?.mail
+  return useQuery(sendingQuery).data?.transport === 'inbox' || mail?.account_emails === 'not_sent'
+}
 
 export function Nav({ onLeave }: { onLeave?: () => void }) {
   const hasInbox = useHasInbox()
