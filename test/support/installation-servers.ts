@@ -1,9 +1,9 @@
 import type { Transport } from '@waxwing/smtp-client'
-import type { Db } from '../../src/platform/db/db.ts'
 import { Senders } from '../../src/delivery/domains/senders.ts'
 import { MailServers } from '../../src/delivery/mail-servers/mail-servers.ts'
-import type { EmailSettings } from '../../src/sending/messages/outgoing.ts'
+import type { Db } from '../../src/platform/db/db.ts'
 import { SecretBox } from '../../src/platform/secrets/secrets.ts'
+import type { EmailSettings } from '../../src/sending/messages/outgoing.ts'
 import { Carriers } from '../../src/sending/system-emails/carriers.ts'
 import { anySender } from './senders.ts'
 

@@ -10,9 +10,9 @@ import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
 import { createApp } from '../../app.ts'
-import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
-import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import { reportFailingEndpoints } from '../../events/webhooks/health.ts'
+import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
 import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
 
 const log = pino({ level: 'silent' })

@@ -150,7 +150,8 @@ function AccountEmails({ server }: { server: MailServer }) {
   return (
     <Notice tone="info" title="Password resets and invitations don’t leave through this mail server">
       Whoever sets up a mail server could read the links in them, so an owner must be the last to change how it
-      connects. {me.role === 'owner' ? 'If you trust it, enter its password again.' : 'Ask an owner to enter its password again.'}
+      connects.{' '}
+      {me.role === 'owner' ? 'If you trust it, enter its password again.' : 'Ask an owner to enter its password again.'}
     </Notice>
   )
 }
