@@ -56,7 +56,7 @@ export const areas: Record<string, Area> = {
   sending: {
     about: 'One email from acceptance to its outcome, over HTTP, SMTP or the Resend API.',
     subjects: ['inbox', 'messages', 'submission', 'resend', 'system-emails'],
-    uses: { accounts: 24, events: 7, audience: 13, delivery: 29, content: 96 },
+    uses: { accounts: 24, events: 7, audience: 13, delivery: 28, content: 96 },
   },
   broadcasts: {
     about: 'One email to many: drafts, audience, ledger, sending and results.',

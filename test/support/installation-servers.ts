@@ -1,10 +1,10 @@
 import type { Transport } from '@waxwing/smtp-client'
 import { Senders } from '../../src/delivery/domains/senders.ts'
+import { Carriers } from '../../src/delivery/mail-servers/carriers.ts'
 import { MailServers } from '../../src/delivery/mail-servers/mail-servers.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { SecretBox } from '../../src/platform/secrets/secrets.ts'
 import type { EmailSettings } from '../../src/sending/messages/outgoing.ts'
-import { Carriers } from '../../src/sending/system-emails/carriers.ts'
 import { anySender } from './senders.ts'
 
 /** Of an installation in which no organization has a mail server: the given transport, or the built-in inbox. */

@@ -1,4 +1,5 @@
 import type { Writer } from '../../platform/db/db.ts'
+import type { EmailPath } from '../../platform/values/email-path.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Role } from './accounts.sql.ts'
 
@@ -10,10 +11,6 @@ export type AccountEmail =
   | { kind: 'email_confirmation'; token: string; oldEmail: string; minutes: number }
   | { kind: 'email_taken' }
   | { kind: 'email_changed'; newEmail: string }
-
-/** What happens to an email that is written now. One that is not sent is kept in the built-in inbox. */
-export const emailPaths = ['sending', 'waiting', 'not_sent'] as const
-export type EmailPath = (typeof emailPaths)[number]
 
 export type AccountEmails = {
   /** Stores an account email for sending, in the transaction of its cause. */

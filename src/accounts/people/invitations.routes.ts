@@ -16,9 +16,9 @@ import {
 } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
+import { emailPaths } from '../../platform/values/email-path.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
-import { emailPaths } from './account-emails.ts'
 import { memberOf, requireOwner, targetOf } from './guards.ts'
 import { selectInvitations } from './invitations.sql.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
-import { first, firstValue } from '../../platform/db/rows.ts'
+import { allValues, first, firstValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
@@ -45,6 +45,12 @@ export const selectUsableServers = (db: Reader, organizationId: OrganizationId) 
 
 export const findOperator = (db: Reader) =>
   first(db<{ id: OrganizationId }>`select id from organizations where is_operator and deleted_at is null`)
+
+/** Returns undefined if there are several organizations, or none. */
+export async function findOnlyOrganization(db: Reader): Promise<OrganizationId | undefined> {
+  const ids = await allValues(db<{ id: OrganizationId }>`select id from organizations where deleted_at is null limit 2`)
+  return ids.length === 1 ? ids[0] : undefined
+}
 
 /** Whether any organization has a mail server. */
 export async function hasMailServers(db: Db): Promise<boolean> {

@@ -1,9 +1,9 @@
 import type { AccountEmail, AccountEmails } from '../../accounts/people/account-emails.ts'
 import { prepareResetEmails } from '../../accounts/people/password-resets.ts'
+import type { Carriers } from '../../delivery/mail-servers/carriers.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { accountEmailContent } from './account-email-text.ts'
-import type { Carriers } from './carriers.ts'
 import { insertAccountEmail, type QueuedAccountEmail } from './queue.sql.ts'
 
 export { deleteExpiredAccountEmails } from './queue.sql.ts'

@@ -1,5 +1,4 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
-import { allValues } from '../../platform/db/rows.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../../platform/values/ids.ts'
 
@@ -112,9 +111,3 @@ export const findNoticeEmails = (db: Reader, keys: readonly EmailKey[], daysMax:
     join organizations on organizations.id = key.organization_id
     where notices.created_at > now() - ${daysMax} * interval '1 day'
       and (users.role = 'owner' or notices.kind in ('import_finished', 'mail_server_changed'))`
-
-/** Returns undefined if there are several organizations, or none. */
-export async function findOnlyOrganization(db: Reader): Promise<OrganizationId | undefined> {
-  const ids = await allValues(db<{ id: OrganizationId }>`select id from organizations where deleted_at is null limit 2`)
-  return ids.length === 1 ? ids[0] : undefined
-}

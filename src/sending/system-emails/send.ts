@@ -1,6 +1,6 @@
-import type { DefaultSender } from '../../accounts/people/default-sender.ts'
 import { compose } from '../../content/mime/compose.ts'
 import { domainOfAddress } from '../../delivery/domains/only-here.ts'
+import type { Carrier, Carriers } from '../../delivery/mail-servers/carriers.ts'
 import { sendThrough } from '../../delivery/mail-servers/send-through.ts'
 import { perOrganization } from '../../platform/db/cluster/batches.ts'
 import { Claims } from '../../platform/db/cluster/claims.ts'
@@ -11,7 +11,6 @@ import { Refusal } from '../../platform/values/errors.ts'
 import { isDemoAddress } from '../../platform/values/simulated-recipients.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { EmailSettings, OutgoingEmail } from '../messages/outgoing.ts'
-import type { Carrier, Carriers } from './carriers.ts'
 import { type EmailContent, renderEmail } from './layout.ts'
 import {
   claimEmails,
@@ -199,7 +198,7 @@ function tryToCompose(
   { log }: SystemEmailParts,
   kind: EmailKind,
   email: SystemEmail,
-  from: DefaultSender,
+  from: Carrier['from'],
 ): ComposedEmail | undefined {
   try {
     return composeEmail(kind, email, from)
@@ -211,7 +210,7 @@ function tryToCompose(
 }
 
 /** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
-function composeEmail(kind: EmailKind, email: SystemEmail, from: DefaultSender): ComposedEmail {
+function composeEmail(kind: EmailKind, email: SystemEmail, from: Carrier['from']): ComposedEmail {
   const { subject } = email.content
   const { raw, recipient } = compose({
     id: email.id,

@@ -1,17 +1,18 @@
-import type { EmailPath } from '../../accounts/people/account-emails.ts'
-import type { DefaultSender } from '../../accounts/people/default-sender.ts'
-import type { DkimSigner } from '../../delivery/dkim/dkim.ts'
-import type { SenderPolicy } from '../../delivery/dkim/sender-policy.ts'
-import { domainOfAddress, isOnlyHere } from '../../delivery/domains/only-here.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
-import { chooseServers } from '../../delivery/mail-servers/choose.ts'
-import type { MailServers, OwnServer } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
-import { findServerStates } from '../../delivery/mail-servers/states.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { parseEmail } from '../../platform/values/email.ts'
+import type { EmailPath } from '../../platform/values/email-path.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import { findOnlyOrganization } from './queue.sql.ts'
+import type { DkimSigner } from '../dkim/dkim.ts'
+import type { SenderPolicy } from '../dkim/sender-policy.ts'
+import { domainOfAddress, isOnlyHere } from '../domains/only-here.ts'
+import type { Senders, UsedDefaultSender } from '../domains/senders.ts'
+import { chooseServers } from './choose.ts'
+import type { MailServers, OwnServer } from './mail-servers.ts'
+import type { OpenServer } from './open-server.ts'
+import { findOnlyOrganization } from './runtime.sql.ts'
+import { findServerStates } from './states.ts'
+
+type Mailbox = Pick<UsedDefaultSender, 'name' | 'email'>
 
 export type CarriersOptions = {
   db: Db
@@ -19,13 +20,13 @@ export type CarriersOptions = {
   senders: Pick<Senders, 'defaultOf' | 'identityOf'>
   policy: Pick<SenderPolicy, 'signs'>
   dkim: DkimSigner | undefined
-  mailFrom: DefaultSender
+  mailFrom: Mailbox
 }
 
 /** How an email to a user leaves. */
 export type Carrier = {
   servers: readonly OpenServer[]
-  from: DefaultSender
+  from: Mailbox
   signer: DkimSigner | undefined
 }
 
