@@ -92,10 +92,10 @@ const kindOf = ({ path }: DocumentedOperation): string | undefined =>
 
 const isForOwners = ({ permission }: DocumentedOperation) => permission === 'owner' || permission === 'operator'
 
-/** Everything the organization can read, except the last use of its key, the time of an export and the ids of failed requests. */
+/** Everything the organization can read, except the last use of its key, times of background checks and exports, and the ids of failed requests. */
 async function everything({ manage }: Pick<Person, 'manage'>, paths: string[]): Promise<string> {
   const answers = await Promise.all(paths.map((path) => manage('GET', path.slice('/api/v1'.length))))
-  const changing = /"(last_used_at|exported_at)":("[^"]*"|null)|(?<="fields":\[\],)"request_id":"[^"]*"/
+  const changing = /"(last_used_at|exported_at|checked_at)":("[^"]*"|null)|(?<="fields":\[\],)"request_id":"[^"]*"/
   return answers.map(({ text }) => text.replace(changing, '')).join('\n')
 }
 

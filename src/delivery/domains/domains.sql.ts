@@ -71,6 +71,8 @@ export type CheckedDomain = Pick<
   Domain,
   'organizationId' | 'id' | 'status' | 'checks' | 'verifiedAt' | 'failingSince' | 'usesTrackingHost' | 'usesReturnPath'
 > & {
+  /** When the check began. */
+  checkedAt: Date
   /** True if email is signed with the next key from now on. */
   switchesKey: boolean
   nextCheckInMs: number
@@ -79,7 +81,7 @@ export type CheckedDomain = Pick<
 export const updateChecked = (tx: Tx, domain: CheckedDomain) =>
   first(tx<Domain>`
     update domains
-    set status = ${domain.status}, checks = ${JSON.stringify(domain.checks)}::jsonb, checked_at = now(),
+    set status = ${domain.status}, checks = ${JSON.stringify(domain.checks)}::jsonb, checked_at = ${domain.checkedAt},
       verified_at = ${domain.verifiedAt}, failing_since = ${domain.failingSince}, next_check_at = now() + ${domain.nextCheckInMs} * interval '1 ms',
       uses_tracking_host = ${domain.usesTrackingHost}, uses_return_path = ${domain.usesReturnPath},
       selector = case when ${domain.switchesKey} then next_selector else selector end,

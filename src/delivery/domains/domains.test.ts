@@ -5,9 +5,11 @@ import { type NameAnswer, type OtherRecords, startNameServer } from '../../../te
 import { registerOther } from '../../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { recordDomainChange } from '../../operations/notices/domain-notices.ts'
+import { parseId } from '../../platform/values/ids.ts'
 import { checkDueDomains } from './checking.ts'
 import { domainKeyBox, resealDomainKeys } from './dkim-keys.ts'
 import { openDns } from './dns.ts'
+import { findDomain, verifyDomain } from './domains.ts'
 import { foundCheck } from './record-checks.ts'
 
 const published = (type: string, value: string): OtherRecords =>
@@ -74,6 +76,19 @@ test('a domain is verified when the records of ownership and DKIM are found, wha
   publish(domain, ['spf', 'dmarc', 'tracking'])
   const all = (await verify(app, domain)).body.data as Domain
   expect(all.records.map(({ status }) => status)).toEqual(Array(5).fill('ok'))
+})
+
+test('a check that began before the last one stores nothing', async () => {
+  await using app = await start()
+  const domain = await add(app, 'shop.example.com')
+  const began = new Date()
+  publish(domain)
+  expect((await verify(app, domain)).body.data.status).toBe('verified')
+  zone.clear()
+  const [organizationId, id] = [parseId('org', app.organizationId)!, parseId('dom', domain.id)!]
+  const stored = (await findDomain(app.db, organizationId, id))!
+  expect(await verifyDomain(partsOf(app), stored, began)).toMatchObject({ status: 'verified' })
+  expect(await verifyDomain(partsOf(app), stored)).toMatchObject({ status: 'warning' })
 })
 
 test('each way in which a record can be wrong is named', async () => {

@@ -106,14 +106,17 @@ export const findDomain = (db: Reader, organizationId: OrganizationId, id: Domai
 
 const takenByOther = (name: string) => conflict(`${name} is verified by another organization.`)
 
-/** Looks up the records and stores the result. Throws `Refusal` if another organization has verified the domain. */
+/**
+ * Looks up the records and stores the result, unless a check that began later has stored its own. Throws
+ * `Refusal` if another organization has verified the domain.
+ */
 export async function verifyDomain(parts: DomainParts, domain: Domain, now = new Date()): Promise<Domain> {
   const dns = await openDns(domain.name, parts.dnsServers)
   const checks = await checkRecords(dns, domain, parts.hosts)
   const { organizationId, id } = domain
   const checked = await parts.db.begin(async (tx) => {
     const current = await existing('domain', lockDomain(tx, organizationId, id))
-    if (!hasSameRecords(current, domain)) return current
+    if (!hasSameRecords(current, domain) || (current.checkedAt && current.checkedAt > now)) return current
     const { status, failingSince, switchesKey } = transitionOf(current, checks, now)
     if (
       status === 'verified' &&
@@ -132,6 +135,7 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
     const verifiedAt = current.verifiedAt ?? (status === 'verified' ? now : null)
     const changed = (await updateChecked(tx, {
       ...{ organizationId, id, status, checks, verifiedAt, failingSince, switchesKey, nextCheckInMs, ...use },
+      checkedAt: now,
     }))!
     if (status !== current.status) await parts.onChange(tx, changed, current.status)
     if (verifiedAt && !current.verifiedAt && changed.name !== parts.senderDomain) await proposeFirst(tx, changed)
