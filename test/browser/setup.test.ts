@@ -61,7 +61,8 @@ async function addDomain(page: Page, name: string): Promise<void> {
     published.set(record!, { txt: [value!] })
   }
   await page.getByRole('button', { name: 'Check now' }).click()
-  await page.getByText('Waiting for DNS').waitFor({ state: 'detached' })
+  const checked = page.getByText('Waiting for DNS').waitFor({ state: 'detached' })
+  await checked.catch(async () => expect.fail(await page.getByRole('main').innerText()))
 }
 
 test('from a port to the first broadcast: everything is set up in the app, and leaves from the right sender', {
