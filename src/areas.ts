@@ -50,7 +50,7 @@ export const areas: Record<string, Area> = {
   },
   content: {
     about: 'What an email says: flows, templates, parts, brands, images, attachments and MIME.',
-    subjects: ['mime', 'link-checks', 'attachments', 'images', 'brands', 'flows', 'parts'],
+    subjects: ['mime', 'link-checks', 'attachments', 'images', 'brands', 'flows', 'layouts', 'parts'],
     uses: { accounts: 8, audience: 1, delivery: 6 },
   },
   sending: {

@@ -6,9 +6,11 @@ export type Attribute = { name: string; start: number; end: number; value: strin
 export type TagVisitor = {
   wants(name: string): boolean
   visit(name: string, start: number, attributes: readonly Attribute[], end: number): void
+  /** Called for declarations and comments, the content of raw text elements, and what extends to the end of the document. */
+  skip?: (start: number, end: number) => void
 }
 
-const rawTextElements = new Set('script style textarea title xmp iframe noembed noframes plaintext'.split(' '))
+export const rawTextElements = new Set('script style textarea title xmp iframe noembed noframes plaintext'.split(' '))
 
 const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13)
 const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
@@ -16,20 +18,24 @@ const slash = 47
 const greater = 62
 const equals = 61
 
-export function visitTags(html: string, visitor: TagVisitor): void {
+/** Returns false if a tag, a comment or a raw text element extends to the end of the document. */
+export function visitTags(html: string, visitor: TagVisitor): boolean {
   let at = html.indexOf('<')
   while (at !== -1) {
     const end = visitTag(html, at, visitor)
-    if (end === -1) return
+    if (end === -1) {
+      visitor.skip?.(at, html.length)
+      return false
+    }
     at = html.indexOf('<', end)
   }
+  return true
 }
 
 /** Returns where the tag that starts here ends, or -1 if it extends to the end of the document. */
 function visitTag(html: string, start: number, visitor: TagVisitor): number {
   const next = html[start + 1]
-  if (next === '!') return endOfDeclaration(html, start)
-  if (next === '?') return after(html, '>', start)
+  if (next === '!' || next === '?') return skipped(visitor, start, endOfDeclaration(html, start))
   const nameStart = next === '/' ? start + 2 : start + 1
   if (!isLetter(html.charCodeAt(nameStart))) return start + 1
 
@@ -40,7 +46,12 @@ function visitTag(html: string, start: number, visitor: TagVisitor): number {
   const end = readAttributes(html, nameEnd, attributes)
   if (end === -1) return -1
   if (attributes) visitor.visit(name, start, attributes, end)
-  return rawTextElements.has(name) ? endOfRawText(html, name, end) : end
+  return rawTextElements.has(name) ? skipped(visitor, end, endOfRawText(html, name, end)) : end
+}
+
+function skipped(visitor: TagVisitor, start: number, end: number): number {
+  if (end !== -1) visitor.skip?.(start, end)
+  return end
 }
 
 const isNameEnd = (code: number) => isSpace(code) || code === slash || code === greater
@@ -87,7 +98,7 @@ function after(html: string, text: string, from: number): number {
   return at === -1 ? -1 : at + text.length
 }
 
-/** Returns the end of a comment, also a conditional one, of a doctype, or of Outlook's `<![endif]>`. */
+/** Returns the end of a comment, also a conditional one, of a doctype, of `<?xml>`, or of Outlook's `<![endif]>`. */
 function endOfDeclaration(html: string, start: number): number {
   if (!html.startsWith('<!--', start)) return after(html, '>', start)
   if (html.startsWith('<!-->', start)) return start + 5

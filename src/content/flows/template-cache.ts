@@ -51,7 +51,8 @@ export class TemplateCache {
     this.#ready = new LRUCache({
       maxSize: options.bytesMax ?? bytesMax,
       sizeCalculation: ({ stored, source, template }) =>
-        2 * source.length + (template ? weightOf(stored) : 2_000 + 2 * stored.html.length),
+        // Of a template that is compiled, the layouts of its emails are kept as well.
+        2 * source.length + (template ? weightOf(stored) + 8 * stored.html.length : 2_000 + 2 * stored.html.length),
     })
   }
 

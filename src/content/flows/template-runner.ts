@@ -5,7 +5,7 @@ import { inlineLimits } from './budget.ts'
 import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
-import { addressIn, NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
+import { addressIn, type BodyOutputs, NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
@@ -148,6 +148,11 @@ export class TemplateRunner {
   /** Returns undefined if the template is too slow for the main thread. */
   bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody | undefined {
     return this.#inline(version, (template) => template.renderBody(values, inlineLimits))
+  }
+
+  /** Like `bodyNow`, for a version whose template has an outline. */
+  outputsNow(version: ReadyVersion, values: TemplateValues): BodyOutputs | undefined {
+    return this.#inline(version, (template) => template.renderOutputs(values, inlineLimits))
   }
 
   async body(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull): Promise<RenderedBody> {

@@ -3,7 +3,14 @@ import { isLongerThan } from '../../platform/values/text.ts'
 import type { BrandValues } from '../brands/brand-values.ts'
 import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
 import type { TemplateAddress } from './email-checks.ts'
-import { errorPosition, FaultyTemplate, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
+import {
+  errorPosition,
+  FaultyTemplate,
+  findProblems,
+  type LiquidTemplate,
+  loadLiquid,
+  type Outline,
+} from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
 import { preheaderLengthMax, withPreheader } from './preheader.ts'
 import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
@@ -53,6 +60,10 @@ export const addressIn = ({ html, brand }: StoredTemplate): TemplateAddress => (
 
 export type RenderedBody = { html: string; text: string }
 type RenderedEmail = RenderedBody & { subject: string }
+/** The texts of a body around its outputs. The text is undefined if only whole texts are rendered. */
+export type BodyOutline = { html: Outline; text: Outline | undefined }
+/** Undefined for a part that ends before its last output. */
+export type BodyOutputs = { html: readonly string[] | undefined; text: readonly string[] | string | undefined }
 
 export type CompiledTemplate = {
   stored: StoredTemplate
@@ -63,6 +74,10 @@ export type CompiledTemplate = {
   /** The subject is rendered when an email is accepted, and the body when it is sent. */
   renderSubject(values: TemplateValues, limits?: RenderLimits): string
   renderBody(values: TemplateValues, limits?: RenderLimits): RenderedBody
+  /** Undefined if the text is made from the rendered HTML. */
+  outline: BodyOutline | undefined
+  /** Like `renderBody`, without the texts of the outline. */
+  renderOutputs(values: TemplateValues, limits?: RenderLimits): BodyOutputs
 }
 
 /** Thrown instead of a refusal if the caller set lower limits than those of an email. */
@@ -122,21 +137,31 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   const htmlToText = text ? undefined : await loadHtmlToText()
   const leavesGaps = stored.text.from === 'template' && text?.hasLogic
 
+  const rendered = (part: LiquidTemplate, scope: Scope, budget: Budget, limits: RenderLimits | undefined) =>
+    renderPart(part, budget, limits, () => part.render(scope, budget))
   const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
-    oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits(), values.time), limits))
+    oneLine(rendered(subject, scopeOf(values), new Budget(limits ?? subjectLimits(), values.time), limits))
   const renderBody = (values: TemplateValues, limits?: RenderLimits): RenderedBody => {
     const scope = scopeOf(values)
     const budget = new Budget(limits ?? bodyLimits(), values.time)
-    const finishedHtml = renderPart(html, scope, budget, limits)
-    const plainText = text
-      ? renderPart(text, scope, budget, limits)
-      : convert(htmlToText!, finishedHtml, budget, limits)
+    const finishedHtml = rendered(html, scope, budget, limits)
+    const plainText = text ? rendered(text, scope, budget, limits) : convert(htmlToText!, finishedHtml, budget, limits)
     return { html: finishedHtml, text: leavesGaps ? tidyDerived(plainText) : plainText }
   }
+  const renderOutputs = (values: TemplateValues, limits?: RenderLimits): BodyOutputs => {
+    const scope = scopeOf(values)
+    const budget = new Budget(limits ?? bodyLimits(), values.time)
+    const outputs = (part: LiquidTemplate) => renderPart(part, budget, limits, () => part.renderOutputs(scope, budget))
+    return {
+      html: outputs(html),
+      text: leavesGaps ? tidyDerived(rendered(text!, scope, budget, limits)) : text && outputs(text),
+    }
+  }
+  const outline = text && { html: html.outline, text: leavesGaps ? undefined : text.outline }
   const render = (values: TemplateValues) => ({ subject: renderSubject(values), ...renderBody(values) })
   const variables = mergeVariables([subject.variables, html.variables, text?.variables ?? []])
   const recipientFields = recipientFieldsOf([subject, html, ...(text ? [text] : [])])
-  return { stored, variables, recipientFields, render, renderSubject, renderBody }
+  return { stored, variables, recipientFields, render, renderSubject, renderBody, outline, renderOutputs }
 }
 
 /** Replaces a stored template that can no longer be loaded, for example after an upgrade of the engine. */
@@ -151,6 +176,8 @@ export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
     render: refuse,
     renderSubject: refuse,
     renderBody: refuse,
+    outline: undefined,
+    renderOutputs: refuse,
   }
 }
 
@@ -194,9 +221,14 @@ function convert(htmlToText: HtmlToText, html: string, budget: Budget, limits: R
   return htmlToText(html)
 }
 
-function renderPart(template: LiquidTemplate, scope: Scope, budget: Budget, limits: RenderLimits | undefined): string {
+function renderPart<Result>(
+  template: LiquidTemplate,
+  budget: Budget,
+  limits: RenderLimits | undefined,
+  render: () => Result,
+): Result {
   try {
-    return template.render(scope, budget)
+    return render()
   } catch (error) {
     if (limits?.signalsExcess && budget.spent) throw new NeedsTask(budget.spent)
     throw refusalOf(template.part, template.source, error)

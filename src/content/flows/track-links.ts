@@ -17,7 +17,7 @@ export type Tracking = {
 }
 
 /** Signing a link takes about 20 microseconds on the main thread, for each recipient. */
-const linksMax = 1_000
+export const linksMax = 1_000
 /** Emails with more links are composed one in each turn of the event loop. */
 export const linksOfOneTurn = 100
 /** The shortest link: `<a href=//a>`. */

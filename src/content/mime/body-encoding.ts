@@ -1,7 +1,7 @@
 import { quotedPrintable } from './quoted-printable.ts'
 
 /** RFC 5322 allows 998 characters; some relays count the line ending. */
-const lineLengthMax = 990
+export const lineLengthMax = 990
 
 export type EncodedBody = { encoding: '7bit' | 'quoted-printable'; body: string }
 
@@ -14,13 +14,13 @@ export function encodeBody(text: string, boundary: string): EncodedBody {
   return { encoding: 'quoted-printable', body: quotedPrintable(text) }
 }
 
-const isAscii = (text: string) => Buffer.byteLength(text) === text.length
+export const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 
 const dot = 46
 const letterF = 70
 
 /** Some old transports corrupt lines that start with a dot or with "From ". Splitting would take four times as long. */
-function hasSafeLines(text: string): boolean {
+export function hasSafeLines(text: string): boolean {
   for (let start = 0; ; ) {
     const first = text.charCodeAt(start)
     if (first === dot || (first === letterF && text.startsWith('From ', start))) return false

@@ -3,10 +3,10 @@ import { asciiDomain } from '../../platform/values/domain.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type EmailId, type MessageId, toText } from '../../platform/values/ids.ts'
 import { type AttachmentHeaders, attachmentHeaders } from './attachment-headers.ts'
-import { encodeBody } from './body-encoding.ts'
 import { headerText, type Mailbox, mailboxHeader, mailboxListHeader, textHeader, toEmailAddress } from './headers.ts'
 import { dateHeader } from './new-headers.ts'
 import type { FilePiece, Piece } from './pieces.ts'
+import { encodeText, type FilledText } from './text-form.ts'
 
 const rawLengthMax = 10_000_000
 
@@ -23,8 +23,8 @@ export type Email = {
   shown?: { to: readonly Mailbox[]; cc: readonly Mailbox[] }
   replyTo?: readonly Mailbox[]
   subject: string
-  html: string
-  text: string
+  html: string | FilledText
+  text: string | FilledText
   date: Date
   /** For marketing email: the page, which accepts the one-click POST, and an address for unsubscribe emails. */
   unsubscribe?: { url: string; email?: string | null }
@@ -34,8 +34,8 @@ export type Email = {
 
 /** An email with only one of the two bodies, or with attachments. */
 export type EmailInPieces = Omit<Email, 'html' | 'text'> & {
-  html: string | null
-  text: string | null
+  html: string | FilledText | null
+  text: string | FilledText | null
   attachments: readonly (AttachmentHeaders & { file: FilePiece })[]
 }
 
@@ -108,9 +108,9 @@ function bodies({ html, text }: EmailInPieces, boundary: string): Part {
   return multipart('alternative', boundary, parts.length > 0 ? parts : [textPart('text/plain', '')])
 }
 
-function textPart(type: string, text: string): Part {
+function textPart(type: string, text: string | FilledText): Part {
   // No boundary occurs in a body without `=_`.
-  const { encoding, body } = encodeBody(text, '=_')
+  const { encoding, body } = encodeText(text, '=_')
   return [`Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}\r\n`]
 }
 
@@ -186,7 +186,7 @@ function extraHeader(name: string, value: string): string {
   return textHeader(name, value)
 }
 
-function part(boundary: string, type: string, text: string): string[] {
-  const { encoding, body } = encodeBody(text, boundary)
+function part(boundary: string, type: string, text: string | FilledText): string[] {
+  const { encoding, body } = encodeText(text, boundary)
   return [`--${boundary}`, `Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`, '', body]
 }

@@ -4,7 +4,6 @@ import { erasedReason, ineligibleReason } from '../../audience/contacts/eligibil
 import type { ContentStore } from '../../content/attachments/content-store.ts'
 import type { TemplateRunner } from '../../content/flows/template-runner.ts'
 import { hasManyLinks } from '../../content/flows/track-links.ts'
-import type { TemplateValues } from '../../content/flows/values.ts'
 import { senderNotVerifiedReason } from '../../delivery/dkim/sender-policy.ts'
 import type { Senders } from '../../delivery/domains/senders.ts'
 import type { SendingLimits } from '../../delivery/limits/sending-limits.ts'
@@ -29,12 +28,12 @@ import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import { onlyUnlimited, reportDeferral, takeLimits } from './email-limits.ts'
 import { bounceEvent, sentEvent } from './outcome-events.ts'
 import {
-  type EmailBody,
   type EmailSettings,
   emailValues,
   type MessageToSend,
   makeEmail,
   type OutgoingEmail,
+  type Rendering,
   senderOfMessage,
 } from './outgoing.ts'
 import type { Outcome, SendRow } from './send.sql.ts'
@@ -139,11 +138,9 @@ async function attemptLoaded(
   const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
-  const deliver = async (
-    renderBody: (values: TemplateValues) => EmailBody | undefined,
-  ): Promise<Outcome | undefined> => {
+  const deliver = async (rendering: Rendering): Promise<Outcome | undefined> => {
     const section = currentSection()
-    const compose = () => makeEmail(message, { tokens, from, idHeaders }, hosts, renderBody)
+    const compose = () => makeEmail(message, { tokens, from, idHeaders }, hosts, rendering)
     let write = compose
     if (content?.from ? hasManyLinks(content.html ?? '') : version.hasManyLinks) {
       // Not when a connection is free, because several may be at the same time.
@@ -189,16 +186,19 @@ async function attemptLoaded(
   }
   let needsTask = false
   try {
-    if (content?.from) return await deliver(() => content)
+    if (content?.from) return await deliver({ body: () => content })
+    const now = <Result>(result: Result | undefined) => {
+      needsTask = result === undefined
+      return result
+    }
     // Light templates are rendered once a connection is free, so that waiting messages take no memory.
-    const outcome = await deliver((values) => {
-      const body = parts.runner.bodyNow(version, values)
-      needsTask = body === undefined
-      return body
+    const outcome = await deliver({
+      body: (values) => now(parts.runner.bodyNow(version, values)),
+      outputs: (values) => now(parts.runner.outputsNow(version, values)),
     })
     if (!needsTask) return outcome
     const body = await parts.runner.body(version, emailValues(row, parts.tokens, hosts), 'wait')
-    return await deliver(() => body)
+    return await deliver({ body: () => body })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays })

@@ -28,7 +28,7 @@ export function composeRaw(
   }
   for (const part of replaced) {
     copy(part.start)
-    pieces.push(replacement(part, email[part.kind] ?? ''))
+    pieces.push(replacement(part, String(email[part.kind] ?? '')))
     at = part.end
   }
   copy(body.bytes)

@@ -1,22 +1,25 @@
 import type { DefaultSender } from '../../accounts/people/default-sender.ts'
 import type { Attachment, EmailContent } from '../../content/attachments/content.ts'
 import { recipientOf } from '../../content/flows/recipient.ts'
+import type { BodyOutputs } from '../../content/flows/template.ts'
 import type { ReadyVersion } from '../../content/flows/template-cache.ts'
 import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { linksOfOneTurn, trackLinks } from '../../content/flows/track-links.ts'
 import { withUnsubscribeLine } from '../../content/flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../../content/flows/values.ts'
+import { type FilledBody, layoutOf } from '../../content/layouts/email-layout.ts'
+import { type EmailBody, finishBody, unsubscribeUrlOf, type Way } from '../../content/layouts/finish-body.ts'
 import { compose, composePieces, type Email, type EmailInPieces } from '../../content/mime/compose.ts'
 import type { Piece } from '../../content/mime/pieces.ts'
 import type { SenderHosts, Senders } from '../../delivery/domains/senders.ts'
 import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
-import type { EmailTokens, Tokens } from '../../platform/secrets/tokens.ts'
+import type { Tokens } from '../../platform/secrets/tokens.ts'
 import { parseEmail } from '../../platform/values/email.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { composeRaw } from './compose-raw.ts'
-import { loadImagesAt } from './images-at-host.ts'
 import type { SendRow } from './send.sql.ts'
+
+export type { EmailBody } from '../../content/layouts/finish-body.ts'
 
 /** By the signed message id. */
 export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>
@@ -67,9 +70,6 @@ export type OutgoingEmail = {
 /** `content`: what does not come from the version. */
 export type MessageToSend = { row: SendRow; version: ReadyVersion; content?: EmailContent | undefined }
 
-/** The bodies of an email; one of them may be missing. */
-export type EmailBody = { html: string | null; text: string | null }
-
 type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
 
 /** What the template of a message reads. Nothing in it changes after the message was accepted. */
@@ -88,41 +88,49 @@ type EmailMaking = {
 
 const signed = (tokens: Tokens, { organizationId, id: messageId, contactId, flowId, isTest }: SendRow) =>
   tokens.signEmail({ organizationId, messageId, contactId, flowId }, isTest)
-const unsubscribeUrlOf = (baseUrl: string, { unsubscribe }: EmailTokens) => `${baseUrl}/u/${unsubscribe}`
+
+/** Both return undefined if the template is too slow for the main thread. */
+export type Rendering = {
+  body(values: TemplateValues): EmailBody | undefined
+  /** Called only if the template has an outline. */
+  outputs?: (values: TemplateValues) => BodyOutputs | undefined
+}
 
 /**
  * Builds the email with its tracked links. The same message, sender and hosts always yield the same bytes. Returns
- * undefined if `renderBody` does. `content` is what does not come from the version.
+ * undefined if `rendering` does. `content` is what does not come from the version.
  */
 export function makeEmail(
   { row, version, content }: MessageToSend,
   { tokens, from, idHeaders }: EmailMaking,
   { baseUrl, bounceDomain }: SenderHosts,
-  renderBody: (values: TemplateValues) => EmailBody | undefined,
+  rendering: Rendering,
 ): OutgoingEmail | undefined {
   const { organizationId, id: messageId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
   const token = signed(tokens, row)
   const unsubscribeUrl = unsubscribeUrlOf(baseUrl, token)
-  const body = renderBody(templateValues(row, unsubscribeUrl))
-  if (!body) return undefined
-  const rendered = withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
-  let links = 0
-  const trackedUrl = (url: string, query: string) => {
-    links++
-    return `${baseUrl}/t/c/${token.links}/${tokens.signDestination({ organizationId, flowId }, { url, query })}`
+  const way: Way = {
+    organizationId,
+    isMarketing: row.flowKind === 'marketing',
+    tracksClicks: content?.tracking.clicks !== false,
+    tracksOpens: content?.tracking.opens !== false,
+    utmQuery: row.recipient?.utm ?? version.utmQuery,
+    baseUrl,
+    sign: (link) => tokens.signDestination({ organizationId, flowId }, link),
   }
-  const html =
-    rendered.html === null
-      ? null
-      : trackLinks(loadImagesAt(rendered.html, organizationId, baseUrl), {
-          trackedUrl: content?.tracking.clicks === false ? undefined : trackedUrl,
-          pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${token.links}`,
-          unsubscribeUrl,
-          utmQuery: row.recipient?.utm ?? version.utmQuery,
-          baseUrl,
-        })
-  if (links > linksOfOneTurn) version.hasManyLinks = true
+  const values = templateValues(row, unsubscribeUrl)
+  const layout = rendering.outputs ? layoutOf(version, flowId, way) : undefined
+  const outputs = layout && rendering.outputs!(values)
+  if (layout && !outputs) return undefined
+  let finished: FilledBody | ReturnType<typeof finishBody> | undefined = layout?.fill(outputs!, token)
+  if (!finished) {
+    const body = rendering.body(values)
+    if (!body) return undefined
+    finished = finishBody(body, way, token)
+  }
+  const { html, text } = finished
+  if (finished.hasManyLinks) version.hasManyLinks = true
   const addressIds = { organizationId, messageId }
   const signedId = bounceDomain || idHeaders ? tokens.sign('bounce', addressIds) : ''
   const replyTo = content?.from ? content.replyTo : version.replyTo === null ? [] : [{ email: version.replyTo }]
@@ -142,7 +150,7 @@ export function makeEmail(
     replyTo,
     subject: row.subject,
     html,
-    text: rendered.text,
+    text,
     date: row.queuedAt,
     ...(headers && { headers }),
     ...(row.flowKind === 'marketing' && {

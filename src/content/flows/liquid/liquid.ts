@@ -6,7 +6,7 @@ import type { Variable } from '../variables.ts'
 import { analyse } from './analyse.ts'
 import { engineFor } from './engine.ts'
 import { isProblems, parsePart } from './parse.ts'
-import { planOf, renderPlan } from './plan.ts'
+import { type Outline, outlineOf, planOf, renderOutputs, renderPlan } from './plan.ts'
 
 // The interface of this folder, which is the only one that uses liquidjs. It relies on behaviour that the library does
 // not document; liquidjs.test.ts checks it for one version.
@@ -22,7 +22,11 @@ export type LiquidTemplate = {
   hasLogic: boolean
   /** Throws `OverBudget`, or an error of the template, for which `errorPosition` returns a position. */
   render(scope: Scope, budget: Budget): string
+  outline: Outline
+  /** Returns the outputs in the order of the outline; undefined if the template ends before its last. Throws like `render`. */
+  renderOutputs(scope: Scope, budget: Budget): readonly string[] | undefined
 }
+export type { Outline } from './plan.ts'
 
 /** Returns the problems of a template, as many at once as possible. */
 export function findProblems(part: TemplatePart, source: string): Problem[] {
@@ -60,6 +64,11 @@ export function loadLiquid(part: TemplatePart, source: string): LiquidTemplate {
     locals,
     hasLogic: plan.steps.some((step) => 'nodes' in step),
     render: (scope, budget) => renderPlan(plan, scope, budget),
+    outline: outlineOf(plan),
+    renderOutputs: (scope, budget) => {
+      const { outputs, endsEarly } = renderOutputs(plan, scope, budget)
+      return endsEarly ? undefined : outputs
+    },
   }
 }
 

@@ -42,25 +42,59 @@ export function planOf(engine: Liquid, templates: readonly Template[], locals: R
 }
 
 /** Throws `OverBudget`, or any error of the engine. */
-export function renderPlan({ engine, steps }: Plan, scope: Scope, budget: Budget): string {
+export function renderPlan(plan: Plan, scope: Scope, budget: Budget): string {
+  const { outputs, endsEarly } = renderOutputs(plan, scope, budget)
   let text = ''
-  let context: Context | undefined
-  for (const step of steps) {
+  let index = 0
+  for (const step of plan.steps) {
     if ('text' in step) text += step.text
-    else if ('lookup' in step) {
-      const shown = show(step.lookup, scope, budget)
-      budget.use(shown.length)
-      text += shown
-    } else {
-      context ??= contextOf(engine, scope, budget)
-      const emitter = new MeteredEmitter(budget)
-      text += toValueSync(engine.renderer.renderTemplates(step.nodes, context, emitter))
-      // As in the engine, a break outside of a loop ends the template.
-      if (context.breakCalled || context.continueCalled) return text
+    else {
+      text += outputs[index++]
+      if (endsEarly && index === outputs.length) return text
     }
   }
   return text
 }
+
+/** The results of the steps that are not text. If it ends early, the following ones are missing, and so is their text. */
+type Outputs = { outputs: string[]; endsEarly: boolean }
+
+/** Throws like `renderPlan`. */
+export function renderOutputs({ engine, steps }: Plan, scope: Scope, budget: Budget): Outputs {
+  const outputs: string[] = []
+  let context: Context | undefined
+  for (const step of steps) {
+    if ('lookup' in step) {
+      const shown = show(step.lookup, scope, budget)
+      budget.use(shown.length)
+      outputs.push(shown)
+    } else if ('nodes' in step) {
+      context ??= contextOf(engine, scope, budget)
+      const emitter = new MeteredEmitter(budget)
+      outputs.push(toValueSync(engine.renderer.renderTemplates(step.nodes, context, emitter)) as string)
+      // As in the engine, a break outside of a loop ends the template.
+      if (context.breakCalled || context.continueCalled) return { outputs, endsEarly: true }
+    }
+  }
+  return { outputs, endsEarly: false }
+}
+
+/** What is known of an output before it is rendered. */
+export type Slot = {
+  /** Whether it contains no markup. */
+  isEscaped: boolean
+  isUnsubscribeUrl: boolean
+}
+/** A template as texts and outputs, in their order. */
+export type Outline = readonly (string | Slot)[]
+
+export const outlineOf = ({ steps }: Plan): Outline =>
+  steps.map((step) => {
+    if ('text' in step) return step.text
+    if ('nodes' in step) return { isEscaped: false, isUnsubscribeUrl: false }
+    const { name, path, isEscaped } = step.lookup
+    return { isEscaped, isUnsubscribeUrl: name === 'unsubscribe_url' && path.length === 1 }
+  })
 
 export function contextOf(engine: Liquid, scope: Scope, budget: Budget): Context {
   const limiter = budget as unknown as Context['memoryLimit']

@@ -1,9 +1,9 @@
-import { visitTags } from '../../content/flows/html-tags.ts'
-import { readImageAddress } from '../../content/images/address.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
+import { visitTags } from '../flows/html-tags.ts'
+import { readImageAddress } from '../images/address.ts'
 
 /** The attributes that load images. Texts and links stay as they were written. */
-const loading = new Set(['src', 'srcset', 'background', 'style'])
+export const loadingAttributes = new Set(['src', 'srcset', 'background', 'style'])
 /** In the address of an image, after that of an installation. */
 const mark = '/i/'
 const baseLengthMax = 300
@@ -21,7 +21,7 @@ export function loadImagesAt(html: string, organizationId: OrganizationId, baseU
     wants: () => true,
     visit: (_tag, _start, attributes) => {
       for (const { name, value, start, end } of attributes) {
-        if (!loading.has(name) || !value.includes(mark)) continue
+        if (!loadingAttributes.has(name) || !value.includes(mark)) continue
         const text = html.slice(start, end)
         for (const at of marksIn(text)) {
           const base = baseBefore(text, at)

@@ -1,0 +1,82 @@
+import { type EncodedBody, encodeBody, hasSafeLines, isAscii, lineLengthMax } from './body-encoding.ts'
+
+/** A text whose constant parts are encoded already. */
+export type FilledText = { encode(boundary: string): EncodedBody; toString(): string }
+
+export const encodeText = (text: string | FilledText, boundary: string): EncodedBody =>
+  typeof text === 'string' ? encodeBody(text, boundary) : text.encode(boundary)
+
+/** Values as they are in 7bit: without line breaks and without a boundary. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
+const plainValue = /^[\u0001-\u0009\u000b\u000c\u000e-\u007f]*$/
+
+type Constant = {
+  /** With CRLF. */
+  lines: string
+  /** The length of its first line. */
+  head: number
+  /** The length of what follows its last line break; undefined if it has none. */
+  tail: number | undefined
+}
+
+/** Constant texts with a value after each of them but the last. */
+export class TextForm {
+  readonly #texts: readonly string[]
+  /** Undefined if the text cannot be sent in 7bit. */
+  readonly #constants: readonly Constant[] | undefined
+
+  constructor(texts: readonly string[]) {
+    this.#texts = texts
+    const constants = texts.map((text, index) => plainConstant(text, index === 0))
+    this.#constants = constants.every((constant) => constant !== undefined) ? constants : undefined
+  }
+
+  fill(values: readonly string[]): FilledText {
+    return {
+      encode: (boundary) => this.#inSevenBit(values) ?? encodeBody(this.#joined(values), boundary),
+      toString: () => this.#joined(values),
+    }
+  }
+
+  #inSevenBit(values: readonly string[]): EncodedBody | undefined {
+    if (!this.#constants) return undefined
+    let body = ''
+    let column = 0
+    let index = 0
+    for (const { lines, head, tail } of this.#constants) {
+      body += lines
+      column += head
+      if (column > lineLengthMax) return undefined
+      if (tail !== undefined) column = tail
+      if (index === values.length) break
+      const value = values[index++]!
+      if (!plainValue.test(value) || value.includes('=_')) return undefined
+      // What needs care at the start of a line.
+      if (column === 0 && (value[0] === '.' || 'From '.startsWith(value.slice(0, 5)))) return undefined
+      body += value
+      column += value.length
+    }
+    return { encoding: '7bit', body }
+  }
+
+  #joined(values: readonly string[]): string {
+    let text = ''
+    for (const [index, constant] of this.#texts.entries()) text += constant + (values[index] ?? '')
+    return text
+  }
+}
+
+/** Returns undefined if the text cannot be sent in 7bit, or if the value after it may decide whether it can. */
+function plainConstant(text: string, isFirst: boolean): Constant | undefined {
+  if (!isAscii(text) || /[\0\r]|=_|=$/.test(text)) return undefined
+  const first = text.indexOf('\n')
+  const tail = text.slice(text.lastIndexOf('\n') + 1)
+  const whole = isFirst ? text : first === -1 ? '' : text.slice(first + 1)
+  const isOpen = (isFirst || first !== -1) && tail !== '' && 'From '.startsWith(tail)
+  if (isOpen || !hasSafeLines(whole)) return undefined
+  return {
+    lines: text.replaceAll('\n', '\r\n'),
+    head: first === -1 ? text.length : first,
+    tail: first === -1 ? undefined : tail.length,
+  }
+}
