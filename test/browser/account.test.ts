@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { accountEmailTo, linkIn } from '../support/account-email.ts'
 import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
-import { barriers } from './support/axe.ts'
+import { barriers, barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { openTab } from './support/pages.ts'
+import { join } from './support/people.ts'
 import { type Account, registerOwner, type Service, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -19,6 +20,7 @@ const reader = (service: Service, { session }: Account) => ({
 
 test('a forgotten password is reset by the link in the email, which signs in and works once', async () => {
   const account = await registerOwner(service)
+  await registerOwner(service)
   await using tab = await openTab(browser, service, { size: 'phone' })
   const { page } = tab
 
@@ -29,7 +31,8 @@ test('a forgotten password is reset by the link in the email, which signs in and
   expect(await page.getByLabel('Email').inputValue()).toBe(account.email)
   await page.getByRole('button', { name: 'Send link' }).click()
   await page.getByRole('heading', { name: 'Check your email' }).waitFor()
-  await page.getByText('The email is in the built-in inbox').waitFor()
+  // Whether it was sent depends on the organization, which is not revealed.
+  await page.getByText('If no owner of your organization has connected a mail server').waitFor()
   expect(await barriers(page)).toEqual([])
 
   const { link } = await accountEmailTo(reader(service, account), account.email, /^Reset/)
@@ -82,6 +85,86 @@ test('an invitation by email leads to the team', async () => {
   await guest.page.goto('settings/team')
   await guest.page.getByRole('cell', { name: /Bob Jones/ }).waitFor()
   expect([...owner.problems, ...guest.problems]).toEqual([])
+})
+
+test('what happens to an invitation and a password reset is told as the mail servers of the organization allow it', async () => {
+  await using relay = await startRelay()
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const member = await join(service, account, 'max@acme.example', 'member')
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const manage = async (session: string, method: string, path: string, body?: unknown) =>
+    (await service.manage(session, method, `/organization/mail-servers${path}`, body)).body.data
+  const dialog = page.getByRole('dialog')
+  const invite = async (email: string) => {
+    await page.goto('settings/team')
+    await page.getByRole('button', { name: 'Invite member' }).click()
+    await dialog.getByLabel('Email (optional)').fill(email)
+    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+  }
+  const reset = async () => {
+    await page.goto('forgot-password')
+    await page.getByLabel('Email').fill('nobody@acme.example')
+    await page.getByRole('button', { name: 'Send link' }).click()
+  }
+
+  // Without a mail server.
+  await invite('bob@acme.example')
+  await dialog.getByText('No email was sent to bob@acme.example').waitFor()
+  await dialog.getByText('No mail server is connected. Copy the link and send it yourself.').waitFor()
+  expect(await dialog.getByRole('figure', { name: 'invitation link' }).textContent()).toContain('/invitation/inv_')
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'I’ve copied it' }).click()
+  await page
+    .getByRole('row', { name: /bob@acme.example/ })
+    .getByText('Not sent')
+    .waitFor()
+  await page.getByRole('button', { name: 'Send the invitation to bob@acme.example' }).click()
+  await dialog.getByText('No email was sent to bob@acme.example').waitFor()
+  await dialog.getByRole('button', { name: 'I’ve copied it' }).click()
+  await page.goto('settings/profile')
+  await page.getByText('No mail server is connected, so alerts are not sent.').waitFor()
+  await page.goto('inbox')
+  await page.getByText('Emails that were not sent, because no mail server was connected.').waitFor()
+  await page.getByText('Join Acme on Waxwing').first().waitFor()
+  await reset()
+  await page.getByRole('heading', { name: 'No email was sent' }).waitFor()
+  await page.getByText('owners of its organization find the email with the link in the built-in inbox').waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+
+  // With one that a member has set up.
+  const own = await manage(member.session, 'POST', '', { name: 'Main', url: relay.url })
+  await invite('eve@acme.example')
+  await dialog.getByText('leave only through a mail server that an owner has set up', { exact: false }).waitFor()
+  await dialog.getByRole('button', { name: 'I’ve copied it' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Inbox' }).click()
+  await page.getByText('Password resets and invitations aren’t being sent').waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await page.getByRole('link', { name: 'mail server', exact: true }).click()
+  await page.getByRole('link', { name: 'Main', exact: true }).click()
+  await page.getByText('Password resets and invitations don’t leave through this mail server').waitFor()
+  expect(relay.mails).toEqual([])
+
+  // With one that an owner has set up.
+  await manage(account.session, 'PATCH', `/${own.id}`, { url: relay.url })
+  await invite('mia@acme.example')
+  await dialog.getByText('The email is on its way.').waitFor()
+  await until('the email', () => relay.mails.some(({ recipient }) => recipient === 'mia@acme.example'))
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await reset()
+  await page.getByText('an email with a link is on its way').waitFor()
+  await page.goto('inbox')
+  await page.getByText('A mail server is connected now.').waitFor()
+
+  // While it fails.
+  await relay.stop()
+  await manage(account.session, 'POST', `/${own.id}/test`)
+  await invite('zoe@acme.example')
+  await dialog.getByText('The email to zoe@acme.example is waiting').waitFor()
+  await reset()
+  await page.getByText('sent as soon as the mail server accepts email again').waitFor()
+  expect(tab.problems).toEqual([])
 })
 
 test('the profile changes name, email, alerts and sessions', async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
 import { freePort } from '../support/service.ts'
-import { callUrl } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService, startSharedService } from './support/service.ts'
+import { join } from './support/people.ts'
+import { registerOwner, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -228,14 +228,6 @@ test('the pages of a bounced message and its contact quote the line that decided
   await tab.page.goto(`contacts/${contact.id}`)
   await line.waitFor()
 })
-
-async function join(service: Service, account: Account, email: string, role: 'owner' | 'member'): Promise<Account> {
-  const password = 'correct horse battery'
-  const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role })
-  const token = made.body.data.url.split('/').at(-1)
-  const joined = await callUrl('POST', `${service.url}api/v1/auth/accept-invitation`, { body: { token, password } })
-  return { email, password, session: joined.body.data.token }
-}
 
 test('an owner who deletes the organization confirms its name and password and is signed out', async () => {
   const account = await registerOwner(service)

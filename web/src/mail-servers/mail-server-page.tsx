@@ -75,7 +75,7 @@ function MailServerView({ server }: { server: MailServer }) {
             save={(input) => changeMailServer(server.id, input)}
             onSaved={() => {
               test.reset()
-              void invalidate(keys.mailServers)
+              void invalidate(keys.mailServers, keys.me)
               toast('Mail server saved.')
               setEditing(false)
             }}
@@ -150,8 +150,8 @@ function AccountEmails({ server }: { server: MailServer }) {
   return (
     <Notice tone="info" title="Password resets and invitations don’t leave through this mail server">
       Whoever sets up a mail server could read the links in them, so an owner must be the last to change how it
-      connects.{' '}
-      {me.role === 'owner' ? 'If you trust it, enter its password again.' : 'Ask an owner to enter its password again.'}
+      connects. {me.role === 'owner' ? 'If you trust it, ' : 'Ask an owner to '}
+      {server.auth === 'none' ? 'delete it and add it again.' : 'enter its password again.'}
     </Notice>
   )
 }
