@@ -15,6 +15,8 @@ export type WireData = { bytes: number; ascii: boolean } & (
 export function toWireData(raw: Mail['raw']): WireData {
   if (typeof raw === 'object' && 'chunks' in raw)
     return { pieces: () => toWirePieces(raw.chunks()), bytes: raw.size, ascii: raw.isAscii }
+  if (typeof raw === 'object' && 'lines' in raw)
+    return { text: `${raw.lines}.\r\n`, encoding: 'latin1', bytes: raw.lines.length, ascii: true }
   // Searching a string of one-byte characters is several times as fast as searching a Buffer.
   let lines = withCrlf(typeof raw === 'string' ? raw : raw.toString('latin1'))
   if (!lines.endsWith('\r\n')) lines += '\r\n'

@@ -5,5 +5,15 @@ export type { HandshakeStep, SmtpLimits, SmtpOptions, StepName } from './handsha
 export { openRelay, type RelayOptions } from './relay.ts'
 export type { RelayLimits } from './relay-limits.ts'
 export type { ResolvedAddress } from './socket.ts'
-export type { Envelope, LargeEmail, Mail, RelayState, SendOptions, SendOutcome, Stage, Transport } from './transport.ts'
+export type {
+  Envelope,
+  LargeEmail,
+  Mail,
+  ReadyEmail,
+  RelayState,
+  SendOptions,
+  SendOutcome,
+  Stage,
+  Transport,
+} from './transport.ts'
 export { InvalidSmtpUrl, isLoopback, parseSmtpUrl, type SmtpTarget } from './url.ts'

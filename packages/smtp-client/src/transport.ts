@@ -29,8 +29,11 @@ export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; reason: s
 /** An email that is too large to be held in memory: its size in bytes, and its bytes, read when a connection is free. */
 export type LargeEmail = { size: number; isAscii: boolean; chunks: () => AsyncIterable<Buffer> }
 
+/** ASCII in lines of which none starts with a dot. All of them end with CRLF, also the last. It is sent as it is. */
+export type ReadyEmail = { lines: string }
+
 /** A complete message with its headers, and its envelope. */
-export type Mail = { envelope: Envelope; raw: Buffer | string | LargeEmail }
+export type Mail = { envelope: Envelope; raw: Buffer | string | ReadyEmail | LargeEmail }
 
 /** Bulk emails wait until no other email is waiting for a connection, and have a limit of their own. */
 export type SendOptions = { bulk?: boolean }

@@ -54,7 +54,9 @@ test('returns the queue id of an accepted email, which arrives complete', async 
       reply: '250 2.0.0 Ok: queued as RAW1',
       queueId: 'RAW1',
     })
-    expect(server.mails).toEqual([{ ...envelope, raw: Buffer.from(raw) }])
+    await send(connection, { lines: raw })
+    const mail = { ...envelope, raw: Buffer.from(raw) }
+    expect(server.mails).toEqual([mail, mail])
     connection.quit()
   }
 })

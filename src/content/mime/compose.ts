@@ -40,7 +40,7 @@ export type EmailInPieces = Omit<Email, 'html' | 'text'> & {
 }
 
 export type ComposedEmail = {
-  /** The complete message in ASCII with CRLF line endings, before SMTP dot-stuffing. */
+  /** The complete message in ASCII with CRLF line endings. No line starts with a dot. */
   raw: string
   /** The recipient for the SMTP envelope. */
   recipient: string
@@ -57,17 +57,15 @@ export function compose(email: Email): ComposedEmail {
   const { id, headers, recipient, messageIdHeader } = headOf(email)
   // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.
   const boundary = `=_${id}`
-  const raw = [
-    ...headers,
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/alternative;',
-    ` boundary="${boundary}"`,
-    '',
-    ...part(boundary, 'text/plain', email.text),
-    ...part(boundary, 'text/html', email.html),
-    `--${boundary}--`,
-    '',
-  ].join('\r\n')
+  // Concatenated, so that the constant texts of a layout are copied only when the email is written to the socket.
+  let raw = ''
+  for (const header of headers) raw += `${header}\r\n`
+  raw += `MIME-Version: 1.0\r\nContent-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n\r\n`
+  raw += `--${boundary}\r\n`
+  raw += bodyPart('text/plain', email.text, boundary)
+  raw += `--${boundary}\r\n`
+  raw += bodyPart('text/html', email.html, boundary)
+  raw += `--${boundary}--\r\n`
   if (raw.length > rawLengthMax)
     throw new Refusal('payload_too_large', `The email is larger than ${rawLengthMax / 1_000_000} MB.`)
   return { raw, recipient, messageIdHeader }
@@ -108,10 +106,12 @@ function bodies({ html, text }: EmailInPieces, boundary: string): Part {
   return multipart('alternative', boundary, parts.length > 0 ? parts : [textPart('text/plain', '')])
 }
 
-function textPart(type: string, text: string | FilledText): Part {
-  // No boundary occurs in a body without `=_`.
-  const { encoding, body } = encodeText(text, '=_')
-  return [`Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}\r\n`]
+// No boundary occurs in a body without `=_`.
+const textPart = (type: string, text: string | FilledText): Part => [bodyPart(type, text, '=_')]
+
+function bodyPart(type: string, text: string | FilledText, boundary: string): string {
+  const { encoding, body } = encodeText(text, boundary)
+  return `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}\r\n`
 }
 
 function filePart({ file, ...headers }: EmailInPieces['attachments'][number]): Part {
@@ -184,9 +184,4 @@ function extraHeader(name: string, value: string): string {
   if (!/^[A-Za-z][A-Za-z\d-]{0,75}$/.test(name))
     throw new Refusal('validation_failed', `"${headerText(name)}" is not a valid header name.`)
   return textHeader(name, value)
-}
-
-function part(boundary: string, type: string, text: string | FilledText): string[] {
-  const { encoding, body } = encodeText(text, boundary)
-  return [`--${boundary}`, `Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`, '', body]
 }

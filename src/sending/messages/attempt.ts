@@ -162,7 +162,7 @@ async function attemptLoaded(
       if (!mail) return undefined
       const { sender, recipient, raw } = mail
       const envelope = { from: sender, to: recipient }
-      if (typeof raw === 'string') return { envelope, raw: signer ? signer.sign(raw, row.queuedAt) : raw }
+      if (typeof raw === 'string') return { envelope, raw: { lines: signer ? signer.sign(raw, row.queuedAt) : raw } }
       return {
         envelope,
         raw: parts.contents.stream(row.organizationId, raw, signer && { signer, time: row.queuedAt }),

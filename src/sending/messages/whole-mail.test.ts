@@ -117,6 +117,9 @@ test('any template, values and addresses yield a well-formed email or a rejectio
             date: new Date(0),
             unsubscribe: { url: unsubscribeUrl },
           })
+          // It is passed to mail servers as it is.
+          expect(raw).toMatch(/^[\0-\x7f]*\r\n$/)
+          expect(raw).not.toMatch(/(?<!\r)\n|\r(?!\n)|(?<![^\n])\./)
           const parsed = await PostalMime.parse(Buffer.from(raw, 'latin1'))
           expect(parsed.html?.replace(/\n$/, '')).toBe(Buffer.from(tracked).toString().replace(/\r\n?/g, '\n'))
           expect(parsed.html).toContain(unsubscribeUrl)
