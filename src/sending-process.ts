@@ -1,13 +1,19 @@
 import { constants, setPriority } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { Registry } from 'prom-client'
+import { createBroadcaster } from './broadcasts/base.ts'
+import { createContentBase } from './content/base.ts'
+import { createDeliveryBase } from './delivery/base.ts'
+import { recordMailServerChange } from './operations/notices/mail-server-notices.ts'
+import { recordExpiredBroadcast, recordPausedBroadcast } from './operations/notices/notices.ts'
+import { createBase } from './platform/base.ts'
 import { tuning } from './platform/config/tuning.ts'
 import { openDb } from './platform/db/db.ts'
 import { CountReport, listenToParent, tellParent } from './platform/processes/parent.ts'
 import type { SendingStart, ToSendingProcess } from './platform/processes/protocol.ts'
 import { Hints } from './platform/queue/hints.ts'
 import { openLog } from './platform/runtime/log.ts'
-import { createBroadcaster, createSendingParts } from './sending-parts.ts'
+import { createAttempts } from './sending/base.ts'
 
 /** Enough for reading recipients, recording results, and looking for a pause at the same time. */
 const databaseConnections = 3
@@ -53,7 +59,7 @@ async function run({
   db.isDistributed = isDistributed
   const metrics = new Registry()
   const hints = new Hints(db, { areForwarded: true })
-  const parts = createSendingParts({
+  const base = createBase({
     config,
     limits: { ...tuning, taskProcesses: 1 },
     secrets,
@@ -61,13 +67,22 @@ async function run({
     log,
     hints,
     metrics,
-    connectionShare,
     baseUrl: () => state.baseUrl,
+  })
+  const delivery = createDeliveryBase(base, {
+    connectionShare,
+    onMailServerChange: recordMailServerChange,
     onRelayState: ({ kind }) => {
       if (kind === 'down') tellParent({ kind: 'relayDown' })
     },
   })
-  const broadcaster = createBroadcaster(parts, () => state.isPaused)
+  const content = createContentBase(base)
+  const attempts = createAttempts(base, delivery, content)
+  const broadcaster = createBroadcaster(
+    base,
+    { delivery, content, attempts },
+    { isPaused: () => state.isPaused, onPaused: recordPausedBroadcast, onExpired: recordExpiredBroadcast },
+  )
   const counts = new CountReport(metrics)
   let busyAt = performance.now()
   const idling = setInterval(() => {
@@ -84,8 +99,8 @@ async function run({
     stop: async () => {
       clearInterval(idling)
       await broadcaster.stop()
-      parts.tasks.stop()
-      await parts.servers.close()
+      base.tasks.stop()
+      await delivery.servers.close()
       await counts.stop()
       await hints.stop()
       await db.close()

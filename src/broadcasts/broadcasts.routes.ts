@@ -31,9 +31,10 @@ import { findWaits, type WaitingParts } from './sending/waiting.ts'
 import { BroadcastEdit, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
 
-type Parts = DraftParts & WaitingParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
+export type BroadcastRouteParts = DraftParts &
+  WaitingParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
 
-export function broadcastRoutes(parts: Parts): FastifyPluginAsyncTypebox {
+export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, work, runner, failures } = parts
   const drafts = { db, runner }
   const results = new BroadcastResults({ db, read, work, failures })

@@ -5,8 +5,8 @@ import { join } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
-import { createApp } from '../app.ts'
 import { dayMs, hourMs } from '../platform/values/durations.ts'
+import { createService } from '../service.ts'
 
 const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString()
 const pathOf = ({ id }: { id: string }) => `/organization/broadcasts/${id}`
@@ -132,7 +132,7 @@ test('a broadcast that was sent now or moved is sent although the processes of t
     update broadcasts set status = 'preparing'
     where id = (select id from broadcasts where status = 'scheduled' order by id desc limit 1)`
   const { config, secrets, db } = app
-  const worker = await createApp({ config, secrets, db, log: pino({ level: 'silent' }), roles: ['work'] })
+  const worker = await createService({ config, secrets, db, log: pino({ level: 'silent' }), roles: ['work'] })
   await worker.start()
   for (const broadcast of [sentNow, moved, killed]) expect((await broadcast.ended()).counts.sent).toBe(2)
   await worker.stop()

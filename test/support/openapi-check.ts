@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { App } from '../../src/app.ts'
 import { documentOf } from '../../src/operations/documentation/api-document.ts'
+import type { Service } from '../../src/service.ts'
 
 type Response = { $ref?: string; content?: Record<string, { schema?: object }> }
 type Parameter = { name: string; in: string }
@@ -45,7 +45,7 @@ export class OpenApiCheck {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   readonly #validators = new Map<string, ValidateFunction>()
 
-  static async of(app: App): Promise<OpenApiCheck> {
+  static async of(app: Service): Promise<OpenApiCheck> {
     return new OpenApiCheck((await documentOf(app.server)) as unknown as Document)
   }
 

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
 import { createApiKey } from '../../src/accounts/people/api-keys.ts'
-import { type App, type AppOptions, createApp } from '../../src/app.ts'
-import type { Role } from '../../src/parts.ts'
+import type { Role } from '../../src/platform/area.ts'
 import { type Config, type Environment, readConfig } from '../../src/platform/config/config.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import type { AppSecrets } from '../../src/platform/secrets/secrets.ts'
 import type { TaskChild } from '../../src/platform/tasks/task-child.ts'
 import { toText } from '../../src/platform/values/ids.ts'
+import { createService, type Service, type ServiceOptions } from '../../src/service.ts'
 import { registration, type TestOwner } from './global-setup.ts'
 import { OpenApiCheck } from './openapi-check.ts'
 import { insertOwner, sessionOf } from './organizations.ts'
@@ -23,7 +23,7 @@ export type Answer = { status: number; headers: Headers; body: any; text: string
 export type Call = { headers?: Record<string, string>; body?: unknown; raw?: string | Uint8Array }
 
 export type TestApp = AsyncDisposable & {
-  app: App
+  app: Service
   openapi: OpenApiCheck
   db: Db
   config: Config
@@ -40,10 +40,10 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
-type TestAppOptions = Pick<AppOptions, 'tuning' | 'describesApi'> & {
+type TestServiceOptions = Pick<ServiceOptions, 'tuning' | 'describesApi'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
   replica?: Db
-  log?: AppOptions['log']
+  log?: ServiceOptions['log']
   /** True if a service has used the database before. */
   started?: boolean
 }
@@ -58,7 +58,14 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { openFor = ({ db }) => db, replica, log: ownLog, started = true, tuning, describesApi = false }: TestAppOptions = {},
+  {
+    openFor = ({ db }) => db,
+    replica,
+    log: ownLog,
+    started = true,
+    tuning,
+    describesApi = false,
+  }: TestServiceOptions = {},
 ): Promise<TestApp> {
   const owner = started ? inject('owner') : undefined
   const testDb = await createTestDb({ started, registered: owner !== undefined })
@@ -78,7 +85,7 @@ export async function startTestApp(
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
   const log = ownLog ?? pino({ level: config.LOG_LEVEL })
-  const app = await createApp({
+  const app = await createService({
     config,
     secrets,
     db,

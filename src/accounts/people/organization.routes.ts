@@ -28,7 +28,7 @@ const DetailsOut = Named('OrganizationDetails', {
   ),
 })
 
-type Parts = {
+export type OrganizationRouteParts = {
   db: Db
   /** Throws `Refusal` if the organization may not send from the address. */
   checkSender: (organizationId: OrganizationId, address: string) => Promise<void>
@@ -41,7 +41,7 @@ export function organizationRoutes({
   checkSender,
   onChanged,
   eventRetentionMonths,
-}: Parts): FastifyPluginAsyncTypebox {
+}: OrganizationRouteParts): FastifyPluginAsyncTypebox {
   const detailsOf = (organization: Organization) => ({
     ...organizationOut(organization),
     event_retention_months: eventRetentionMonths || null,

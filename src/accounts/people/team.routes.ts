@@ -13,7 +13,7 @@ import { changeRole, removeMember } from './team.ts'
 
 const MemberOut = Named('Member', { ...UserOut.properties, last_login_at: Nullable(Timestamp) })
 
-type Parts = {
+export type TeamParts = {
   db: Db
   read: BoundedRead
   keys: KeyCache
@@ -21,7 +21,7 @@ type Parts = {
   pauseWebhooksOf: (tx: Tx, organizationId: OrganizationId, userId: UserId) => Promise<void>
 }
 
-export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyPluginAsyncTypebox {
+export function teamRoutes({ db, read, keys, pauseWebhooksOf }: TeamParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Team')
     api.get('/members', {

@@ -32,7 +32,6 @@ export type BroadcastJobParts = AttemptParts &
   PauseParts & {
     /** Returns false while nothing may be sent. */
     isOpen: () => boolean
-    isStopping: () => boolean
     failures: FailureLog
     hints: Hints
     templates: TemplateCache
@@ -67,14 +66,8 @@ const settleWaitingMax = 20_000
 const settlePaceMs = 60
 const settleTries = 5
 
-export type BroadcastJob = {
-  spec: WorkerSpec<PartPayload>
-  /** No email is started after this. */
-  stop(): void
-}
-
 /** Sends the parts of broadcasts. */
-export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
+export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> {
   const options: DbBatcherOptions<RecipientResult, void> = {
     name: 'settle broadcasts',
     organizationOf: ({ organizationId }) => organizationId,
@@ -89,34 +82,34 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   }
   const results = createBatcher(parts.db, parts.stageRegistry, options)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
-  const sender: Sender = { ...parts, results, slots, slotsWithServers: new Map(), turns: new Map() }
+  const sender: Sender = { ...parts, results, slots, slotsWithServers: new Map(), turns: new Map(), isStopping: false }
   parts.hints.on(broadcastKind, {
     changed: (lane) => {
       for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.checkStatus()
     },
   })
   return {
-    spec: {
-      kind: broadcastKind,
-      inFlightMax: partsMax,
-      perOrganizationMax: () => partsPerOrganizationMax,
-      // A turn ends when its last email has an answer.
-      slowPeers: { has: (organizationId) => parts.servers.hasServers(organizationId), max: partsMax / 2 },
-      laneWidthMax: 1,
-      sharesLanes: true,
-      isOpen: parts.isOpen,
-      waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
-      load: async (claims) => {
-        await parts.servers.loadAll(claims)
-        return claims.map(({ payload }) => payload as PartPayload)
-      },
-      giveUp: (claim, { broadcastId }) => giveUpPart(parts, claim, broadcastId),
-      handle: async (claim, payload) => {
-        await sendPart(sender, claim, payload)
-        return { peer: 'responsive' }
-      },
+    kind: broadcastKind,
+    inFlightMax: partsMax,
+    perOrganizationMax: () => partsPerOrganizationMax,
+    // A turn ends when its last email has an answer.
+    slowPeers: { has: (organizationId) => parts.servers.hasServers(organizationId), max: partsMax / 2 },
+    laneWidthMax: 1,
+    sharesLanes: true,
+    isOpen: parts.isOpen,
+    waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
+    load: async (claims) => {
+      await parts.servers.loadAll(claims)
+      return claims.map(({ payload }) => payload as PartPayload)
     },
-    stop: () => {
+    giveUp: (claim, { broadcastId }) => giveUpPart(parts, claim, broadcastId),
+    handle: async (claim, payload) => {
+      await sendPart(sender, claim, payload)
+      return { peer: 'responsive' }
+    },
+    // No email is started after this.
+    onStop: () => {
+      sender.isStopping = true
       for (const turns of sender.turns.values()) for (const { turn } of turns) turn.halt()
     },
   }
@@ -135,6 +128,7 @@ type Sender = BroadcastJobParts & {
   /** Of organizations with mail servers, while they have a turn. These may be slow, so others do not wait for their slots. */
   slotsWithServers: Map<OrganizationId, { slots: Slots; turns: number }>
   turns: Map<BroadcastId, Set<RunningTurn>>
+  isStopping: boolean
 }
 
 async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
@@ -146,7 +140,7 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   if (!broadcast || !part || part.doneAt) return postpone(null)
   if (broadcast.status === 'cancelled') return endPart(sender, claim, part)
   // The lane is held while the broadcast is paused.
-  if (broadcast.status !== 'sending' || sender.isStopping()) return postpone(0)
+  if (broadcast.status !== 'sending' || sender.isStopping) return postpone(0)
   if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
     return pauseAutomatically(sender, broadcast, async () => interrupted)
 

@@ -22,7 +22,9 @@ export type StepParts = PrepareParts &
   }
 
 /** Runs the steps of broadcasts: freezes their recipients, chooses the winner of variants, and determines the result. */
-export function stepWorker(parts: StepParts): WorkerSpec<StepPayload> {
+export function stepWorker(options: Omit<StepParts, 'isStopping'>): WorkerSpec<StepPayload> {
+  let isStopping = false
+  const parts: StepParts = { ...options, isStopping: () => isStopping }
   return {
     kind: stepKind,
     inFlightMax: stepsMax,
@@ -34,6 +36,9 @@ export function stepWorker(parts: StepParts): WorkerSpec<StepPayload> {
     handle: async (claim, { broadcastId, step }) => {
       await steps[step](parts, claim, broadcastId)
       return { peer: 'responsive' }
+    },
+    onStop: () => {
+      isStopping = true
     },
   }
 }

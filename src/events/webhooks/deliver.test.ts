@@ -15,7 +15,6 @@ import { freePort } from '../../../test/support/service.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../../test/support/webhook-receiver.ts'
-import { createApp } from '../../app.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { createSafePost } from '../../platform/egress/safe-post.ts'
 import { Hints } from '../../platform/queue/hints.ts'
@@ -23,6 +22,7 @@ import { Worker } from '../../platform/queue/worker.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { SecretBox } from '../../platform/secrets/secrets.ts'
 import { type DeliveryId, parseId } from '../../platform/values/ids.ts'
+import { createService } from '../../service.ts'
 import { deliverJob } from './deliver.job.ts'
 import { deleteOldDeliveries, replayFailed } from './deliveries.sql.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
@@ -336,7 +336,7 @@ test('the body of a webhook shows the contact as it was when the event was recor
   await app.manage('PATCH', `/organization/contacts/${id}`, { email: 'grace@example.com', first_name: 'Grace' })
 
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
-  const worker = await createApp({
+  const worker = await createService({
     config: app.config,
     secrets,
     db: app.db,

@@ -1,6 +1,6 @@
 import { hasUsers } from '../../accounts/people/accounts.ts'
 import { undecryptableWarning } from '../../events/webhooks/signing-secrets.ts'
-import type { Role } from '../../parts.ts'
+import type { Role } from '../../platform/area.ts'
 import { type Config, findUnknownSettings, type SettingSources } from '../../platform/config/config.ts'
 import { version } from '../../platform/config/package-root.ts'
 import { describeSending } from '../../platform/config/sending-processes.ts'

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import type { App } from '../../app.ts'
-import type { Role } from '../../parts.ts'
+import type { Role } from '../../platform/area.ts'
 import { type Config, readSettings, type SettingName } from '../../platform/config/config.ts'
 import { type Database, OlderCluster } from '../../platform/db/connect.ts'
 import { isConnectionFault } from '../../platform/db/db.ts'
@@ -11,6 +10,7 @@ import { withPublicAddress } from '../../platform/installation/public-address.ts
 import { type Log, openLog } from '../../platform/runtime/log.ts'
 import type { AppSecrets } from '../../platform/secrets/secrets.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
+import type { Service } from '../../service.ts'
 import type { Call } from './call.ts'
 import { checkSettings } from './check-settings.ts'
 import { databaseOf, loadSecrets, otherSecret } from './database.ts'
@@ -53,11 +53,11 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     const currentSince = await checkSecret(database, config, secrets, log)
     const demo = flags.demo ? await createDemo(database, config, secrets) : undefined
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
-    const { createApp } = await import('../../app.ts')
+    const { createService } = await import('../../service.ts')
     const { banner } = await import('./banner.ts')
     const { findUndecryptableSecrets, webhookSecretBox } = await import('../../events/webhooks/signing-secrets.ts')
     const { db, replica, address } = database
-    const app = await createApp({
+    const service = await createService({
       config,
       secrets: { ...secrets, currentSince },
       db,
@@ -66,7 +66,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
       log,
       roles,
     })
-    await startOrExplain(app, config, roles)
+    await startOrExplain(service, config, roles)
     try {
       const box = webhookSecretBox(secrets)
       const undecryptable = await findUndecryptableSecrets({ db, box }).catch(noneIfUnreachable)
@@ -77,7 +77,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
       log.info({ signal: shutdownSignal.reason }, 'Stopping')
     } finally {
       setTimeout(() => process.exit(1), stopWithinMs).unref()
-      await app.stop()
+      await service.stop()
     }
   } finally {
     await database.close()
@@ -112,11 +112,11 @@ async function checkSecret({ db }: Database, { DATABASE_URL: url }: Config, secr
   return undefined
 }
 
-async function startOrExplain(app: App, config: Config, roles: readonly Role[]): Promise<void> {
+async function startOrExplain(service: Service, config: Config, roles: readonly Role[]): Promise<void> {
   try {
-    await app.start()
+    await service.start()
   } catch (error) {
-    await app.stop().catch(() => {})
+    await service.stop().catch(() => {})
     const mainPort = roles.includes('serve') ? 'PORT' : 'WORK_PORT'
     throw listenFault(error as ListenError, config, mainPort) ?? error
   }

@@ -9,10 +9,10 @@ import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
-import { createApp } from '../../app.ts'
 import { reportFailingEndpoints } from '../../events/webhooks/health.ts'
 import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
+import { createService } from '../../service.ts'
 import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
 
 const log = pino({ level: 'silent' })
@@ -51,7 +51,7 @@ test('a webhook that is paused automatically creates a notice and an email to ev
     update webhooks
     set failing_since = now() - interval '4 days', last_attempt_at = now(), failing_notified_at = now()`
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
-  const worker = await createApp({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
+  const worker = await createService({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
   await worker.start()
   await until('the pause to be noted', async () => (await app.db`select from notices`).length > 0)
   await worker.stop()

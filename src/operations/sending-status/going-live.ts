@@ -2,7 +2,7 @@ import { isLoopback, parseSmtpUrl } from '@waxwing/smtp-client'
 import { domainOfAddress, isOnlyHere } from '../../delivery/domains/only-here.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { hostOf } from '../../platform/values/domain.ts'
-import { parseMailbox } from '../../sending/messages/outgoing.ts'
+import { parseMailFrom } from '../../platform/values/mailbox.ts'
 
 /** A `hint` without a mail server or if it is on this machine, because it may only show emails to a developer. */
 export type LiveProblem = { severity: 'fault' | 'hint'; message: string }
@@ -14,7 +14,7 @@ export function liveProblems(
   { SMTP_URL: relayUrl, BASE_URL: baseUrl, MAIL_FROM: mailFrom }: LiveSettings,
   transport: 'smtp' | 'inbox',
 ): LiveProblem[] {
-  const { email } = parseMailbox(mailFrom)
+  const { email } = parseMailFrom(mailFrom)
   const messages = [
     ...(isOnlyHere(hostOf(new URL(baseUrl)))
       ? [`Links in emails point to ${baseUrl}, which other people cannot open. Set BASE_URL to the public address.`]

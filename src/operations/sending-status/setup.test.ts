@@ -6,7 +6,7 @@ import { join, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
-import { createApp } from '../../app.ts'
+import { createService } from '../../service.ts'
 
 type Manage = TestApp['manage']
 type Step = { key: string; state: string; message: string; domain_id: string | null; mail_server_id: string | null }
@@ -119,7 +119,7 @@ test('the public address is set by operators only, by the rules of BASE_URL, and
     expect((await setBaseUrl(app.manage, url)).body.error.fields[0].path, url).toBe('base_url')
 
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
-  const worker = await createApp({
+  const worker = await createService({
     ...{ config: app.config, secrets, db: app.db, roles: ['work'] },
     log: pino({ level: 'silent' }),
     tuning: { addressCheckMs: 50 },

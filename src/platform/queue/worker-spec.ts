@@ -61,4 +61,6 @@ export type WorkerSpec<Work> = {
    * lanes are released for that time.
    */
   waitMsFor?: (organizationId: OrganizationId) => number
+  /** Called when the worker begins to stop: long jobs end soon. */
+  onStop?: () => void
 }

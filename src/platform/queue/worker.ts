@@ -92,6 +92,7 @@ export class Worker<Work> {
   /** Waits for jobs in flight, within a limit, and releases the lanes that have none. */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#spec.onStop?.()
     this.#unlisten()
     this.#alarm.wake()
     const deadline = performance.now() + leaseMsMin

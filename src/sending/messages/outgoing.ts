@@ -13,8 +13,6 @@ import type { Piece } from '../../content/mime/pieces.ts'
 import type { SenderHosts, Senders } from '../../delivery/domains/senders.ts'
 import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
 import type { Tokens } from '../../platform/secrets/tokens.ts'
-import { parseEmail } from '../../platform/values/email.ts'
-import { SetupFault } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
@@ -30,14 +28,6 @@ export type EmailSettings = SenderHosts & {
   mailFrom: DefaultSender
   /** Headers with the signed message id, by which the webhooks of these and other providers identify the message. */
   idHeaders?: ((providers: readonly ReportProvider[]) => IdHeaders | undefined) | undefined
-}
-
-/** Parses `Name <address>` or an address. Throws `SetupFault` if MAIL_FROM is invalid. */
-export function parseMailbox(text: string): EmailSettings['mailFrom'] {
-  const named = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(text)
-  const parsed = parseEmail(named?.[2] ?? text)
-  if (!parsed.ok) throw new SetupFault(`MAIL_FROM: "${text}" ${parsed.problem}.`)
-  return { name: named?.[1] || null, email: parsed.address }
 }
 
 type OwnSender = { fromName: string | null; fromEmail: string | null }

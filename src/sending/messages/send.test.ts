@@ -12,9 +12,9 @@ import { startSharedApp, startTestApp, type TestApp } from '../../../test/suppor
 import type { TestDb } from '../../../test/support/test-db.ts'
 import { longTestMsMax } from '../../../test/support/time-limits.ts'
 import { until } from '../../../test/support/until.ts'
-import { createApp } from '../../app.ts'
 import { openDb } from '../../platform/db/db.ts'
 import { type MessageId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { createService } from '../../service.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 
 const newOrganization = await startSharedApp()
@@ -328,7 +328,7 @@ test('an email whose rendering process is killed every time fails after a few tr
   )
   const { config, db } = app
   const log = pino({ level: 'silent' })
-  const worker = await createApp({
+  const worker = await createService({
     config,
     secrets: { current: config.APP_SECRET!, previous: undefined },
     db,
@@ -387,10 +387,10 @@ test('messages are listed newest first with filters', async () => {
 
 /** A second process' worth of workers on the same database. */
 async function workOn(app: TestApp) {
-  const { createApp } = await import('../../app.ts')
+  const { createService } = await import('../../service.ts')
   const { pino } = await import('pino')
   const secrets = { current: 'another secret for the other process of the test', previous: undefined }
-  const work = await createApp({
+  const work = await createService({
     config: app.config,
     secrets,
     db: app.db,

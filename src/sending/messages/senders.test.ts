@@ -9,7 +9,7 @@ import { registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
-import { createApp } from '../../app.ts'
+import { createService } from '../../service.ts'
 
 const strict = {
   REQUIRE_VERIFIED_DOMAINS: '',
@@ -84,7 +84,7 @@ test('a message queued before the rule fails with a reason and is not sent', asy
 
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
   const log = pino({ level: 'silent' })
-  const worker = await createApp({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
+  const worker = await createService({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
   await worker.start()
 
   expect(await settled(app)).toEqual({

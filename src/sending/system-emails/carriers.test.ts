@@ -4,9 +4,9 @@ import { join, type Person, registerOther } from '../../../test/support/people.t
 import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
-import { createApp } from '../../app.ts'
 import { recordPausedExport } from '../../operations/notices/notices.ts'
 import { newId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { createService } from '../../service.ts'
 
 type Caller = Pick<TestApp, 'manage'>
 
@@ -31,7 +31,7 @@ const alert = (app: TestApp, { organizationId }: Pick<Person, 'organizationId'> 
 
 /** Sends what waits, in a process of its own. */
 async function work(app: TestApp): Promise<void> {
-  const worker = await createApp({ ...app, log: app.app.server.log, roles: ['work'] } as never)
+  const worker = await createService({ ...app, log: app.app.server.log, roles: ['work'] } as never)
   await worker.start()
   await until('the emails to leave', async () => {
     const rows = await app.db`

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { decodeJwt, SignJWT } from 'jose'
 import { pino } from 'pino'
 import { afterAll } from 'vitest'
-import { type AppOptions, createApp } from '../../../src/app.ts'
 import { type Environment, readConfig } from '../../../src/platform/config/config.ts'
 import type { Db } from '../../../src/platform/db/db.ts'
 import { deriveKey } from '../../../src/platform/secrets/secrets.ts'
+import { createService, type ServiceOptions } from '../../../src/service.ts'
 import { registration } from '../../support/global-setup.ts'
 import { insertOwner, sessionOf } from '../../support/organizations.ts'
 import { freePort } from '../../support/service.ts'
@@ -32,7 +32,7 @@ const daySeconds = 24 * 60 * 60
 const appSecret = 'a secret that only the browser tests know'
 const secrets = { current: appSecret, previous: undefined }
 
-type Options = { path?: string; settings?: Environment; tuning?: AppOptions['tuning'] }
+type Options = { path?: string; settings?: Environment; tuning?: ServiceOptions['tuning'] }
 /** Everybody may register, and then use any sender, as in the default settings. */
 const sharedSettings = { SIGNUP: 'open', REQUIRE_VERIFIED_DOMAINS: 'false' }
 /** Many tests at once come from one address, and the machine may be busy. */
@@ -58,7 +58,7 @@ export async function startService({ path = '', settings = {}, tuning }: Options
     LOG_LEVEL: 'silent',
     ...settings,
   })
-  const app = await createApp({
+  const app = await createService({
     config,
     secrets,
     db: testDb.db,

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { idName } from '../../../sending/messages/id-headers.ts'
 import type { Verdict } from '../verdicts.ts'
-import { idName } from './id-headers.ts'
 import { at, parseJson, textAt, timeOf } from './json.ts'
 import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports, type RequestKey } from './provider.ts'
 

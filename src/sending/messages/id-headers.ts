@@ -1,5 +1,5 @@
-import type { ReportProvider } from '../../../delivery/mail-servers/preset.ts'
-import type { Config } from '../../../platform/config/config.ts'
+import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
+import type { Config } from '../../platform/config/config.ts'
 
 /** The name under which providers store the signed id of a message and return it in their events. */
 export const idName = 'waxwing-id'

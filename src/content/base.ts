@@ -1,0 +1,21 @@
+import type { Base } from '../platform/base.ts'
+import { ContentStore } from './attachments/content-store.ts'
+import { getBrandValues } from './brands/brands.ts'
+import { TemplateCache } from './flows/template-cache.ts'
+import { TemplateRunner } from './flows/template-runner.ts'
+import { findParts } from './parts/flow-parts.ts'
+
+export type ContentBase = ReturnType<typeof createContentBase>
+
+/** Templates and contents of emails, of the service and of its sending processes. */
+export const createContentBase = ({ db, limits, tasks, stageRegistry, baseUrl }: Base) => ({
+  templates: new TemplateCache(db),
+  contents: new ContentStore(db, stageRegistry),
+  runner: new TemplateRunner({
+    tasks,
+    cpuMs: limits.templateCpuMs,
+    baseUrl,
+    findBrand: (organizationId) => getBrandValues(db, organizationId, baseUrl()),
+    findParts: (organizationId, names) => findParts(db, organizationId, names),
+  }),
+})

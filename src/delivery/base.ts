@@ -1,0 +1,97 @@
+import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
+import type { Base } from '../platform/base.ts'
+import { parseMailFrom } from '../platform/values/mailbox.ts'
+import { dkimOf } from './dkim/dkim.ts'
+import { createSenderPolicy } from './dkim/sender-policy.ts'
+import { domainKeyBox } from './domains/dkim-keys.ts'
+import { openCachedDns } from './domains/dns.ts'
+import { Senders } from './domains/senders.ts'
+import { SendingLimits } from './limits/sending-limits.ts'
+import { Connector } from './mail-servers/connector.ts'
+import { mailServerBox } from './mail-servers/credentials.ts'
+import { MailServers } from './mail-servers/mail-servers.ts'
+import { openMailServer } from './mail-servers/open.ts'
+import { countOutcomes, reportRelay } from './mail-servers/relay-report.ts'
+import { recordState, type StateParts } from './mail-servers/states.ts'
+import { ReceivingSites } from './receiving-sites/receiving-sites.ts'
+import { SiteLookup } from './receiving-sites/site-lookup.ts'
+
+export type DeliveryBase = ReturnType<typeof createDeliveryBase>
+
+export type DeliveryBaseOptions = {
+  onRelayState?: (state: RelayState) => void
+  /** The part of the connections to mail servers of organizations that this process may open. */
+  connectionShare: number
+  onMailServerChange: StateParts['onChange']
+}
+
+/** Senders, mail servers and limits, of the service and of its sending processes. */
+export function createDeliveryBase(base: Base, options: DeliveryBaseOptions) {
+  const { config, secrets, db, metrics, baseUrl, stageRegistry } = base
+  const counted = countOutcomes(metrics)
+  const relay = openInstallationRelay(base, options, counted)
+  const dkim = dkimOf(config)
+  const mailFrom = parseMailFrom(config.MAIL_FROM)
+  /** May change while the service runs. */
+  const hosts = {
+    get baseUrl() {
+      return baseUrl()
+    },
+    bounceDomain: config.BOUNCE_DOMAIN,
+  }
+  const policy = createSenderPolicy({
+    isEnforced: config.REQUIRE_VERIFIED_DOMAINS,
+    allowedDomains: config.ALLOWED_SENDER_DOMAINS,
+    defaultSender: mailFrom.email,
+    dkimDomain: dkim?.domain,
+  })
+  const connector = new Connector({ db, box: mailServerBox(secrets), egress: base.egress })
+  return {
+    relay,
+    dkim,
+    mailFrom,
+    hosts,
+    policy,
+    connector,
+    servers: createServers(base, options, { relay, connector, counted }),
+    senders: new Senders({ db, policy, dkim, box: domainKeyBox(secrets), hosts, defaultSender: mailFrom }),
+    limits: new SendingLimits(db, stageRegistry),
+    sites: new ReceivingSites(db, new SiteLookup(db, stageRegistry, openCachedDns(config.DNS_SERVERS))),
+  }
+}
+
+type Counted = (transport: Transport) => Transport
+
+/** The mail server of SMTP_URL, if it is set. */
+function openInstallationRelay(
+  { config: { SMTP_URL: url, SMTP_CONNECTIONS: connections }, log }: Base,
+  { onRelayState }: DeliveryBaseOptions,
+  counted: Counted,
+): Transport | undefined {
+  const report = reportRelay(log)
+  const onState = (state: RelayState) => {
+    report(state)
+    onRelayState?.(state)
+  }
+  return url ? counted(openRelay(url, { connections, onState })) : undefined
+}
+
+function createServers(
+  { config, db, log, secrets }: Base,
+  { connectionShare: share, onMailServerChange: onChange }: DeliveryBaseOptions,
+  { relay, connector, counted }: { relay: Transport | undefined; connector: Connector; counted: Counted },
+): MailServers {
+  const opening = { box: mailServerBox(secrets), connector, share }
+  return new MailServers({
+    db,
+    relay,
+    shapeByReceiver: config.SMTP_SHAPING,
+    open: (row, onState) => counted(openMailServer(opening, row, onState)),
+    onState: (row, state) => void recordState({ db, log, onChange }, row, state),
+  })
+}
+
+/** Emails in flight at once while they are only stored in the inbox. */
+const inboxInFlightMax = 500
+
+export const inFlightMaxOf = ({ relay }: Pick<DeliveryBase, 'relay'>): number => relay?.capacity() ?? inboxInFlightMax

@@ -1,0 +1,160 @@
+import { recordRequests } from './accounts/api-requests/record-requests.ts'
+import type { Accounts } from './accounts/area.ts'
+import { permissionOf, requireApiKey, requireCaller } from './accounts/people/guards.ts'
+import { scopeOfRoute } from './accounts/people/scopes.ts'
+import { FilterSchema } from './audience/segments/filter.ts'
+import { protectScheduled } from './broadcasts/protect-scheduled.ts'
+import { separateTrackingHosts, type TrackingHosts } from './delivery/domains/tracking-hosts.ts'
+import { registerDocumentation } from './operations/documentation/documentation.routes.ts'
+import { Confirmations } from './operations/mcp/confirmations.ts'
+import { collectToolRoutes, mcpRoutes } from './operations/mcp/mcp.routes.ts'
+import type { Area, Mount } from './platform/area.ts'
+import { add } from './platform/http/add-routes.ts'
+import { limitByAddress } from './platform/http/address-limit.ts'
+import { linkNextPage } from './platform/http/paging.ts'
+import { registerRobotsTxt } from './platform/http/robots-txt.ts'
+import { registerSecurityTxt } from './platform/http/security-txt.ts'
+import type { Server } from './platform/http/server.ts'
+import { rejectUnknownParameters } from './platform/http/unknown-fields.ts'
+import { registerWebApp } from './platform/http/web-app.ts'
+import type { Platform } from './platform/platform.ts'
+
+const largeBodies = /^\/(api\/v1\/organization\/(flows|contacts)|public\/api\/v1\/flow|providers)(\/|$)/
+const largeBodyBytesMax = 1024 * 1024
+/** Email addresses, passwords and tokens are short, and these routes need no credential. */
+const signInBytesMax = 16 * 1024
+
+type Served = { accounts: Accounts; trackingHosts: TrackingHosts; areas: readonly Area[] }
+
+/** Registers the routes of all areas with the guards of their mounts. */
+export async function mountRoutes(
+  server: Server,
+  platform: Platform,
+  served: Served,
+  addOperatorRoutes: () => Promise<void>,
+): Promise<void> {
+  const { db, log, baseUrl } = platform
+  const { keys, keyLimit, apiRequests, signInLimit } = served.accounts
+  const limitPages = limitByAddress(platform.pageLimit)
+  const withKey = requireApiKey({ keys, keyLimit })
+  const addAll = async (api: Server, mount: Mount) => {
+    for (const { routes } of served.areas) for (const plugin of routes?.[mount] ?? []) await add(api, plugin)
+  }
+  allowLargeBodies(server)
+  describePermissions(server)
+  rejectUnknownParameters(server)
+  server.addSchema(FilterSchema)
+  server.decorateRequest('apiKey', null)
+  server.decorateRequest('member', null)
+  server.decorateRequest('trackingHostOf', null)
+  server.addHook('onRequest', separateTrackingHosts(served.trackingHosts))
+  recordRequests(server, apiRequests, keys)
+  const toolRoutes = collectToolRoutes(server)
+  registerRobotsTxt(server, limitPages)
+  registerSecurityTxt(server, { contact: platform.config.SECURITY_CONTACT, baseUrl, onRequest: limitPages })
+  registerDocumentation(server, { baseUrl, onRequest: limitPages })
+  await addOperatorRoutes()
+
+  const groups: [Mount, prefix: string, prepare: (api: Server) => void][] = [
+    [
+      'publicApi',
+      '/public/api/v1',
+      (api) => {
+        api.addHook('onRequest', withKey)
+        withSecurity(api, 'apiKey')
+      },
+    ],
+    [
+      'signIn',
+      '/api/v1',
+      (api) => {
+        api.addHook('onRequest', limitByAddress(signInLimit))
+        withBodyLimit(api, signInBytesMax)
+      },
+    ],
+    ['resend', '', (api) => api.addHook('onRequest', withKey)],
+    ['site', '', () => {}],
+  ]
+  for (const [mount, prefix, prepare] of groups)
+    await add(
+      server,
+      async (api) => {
+        prepare(api)
+        await addAll(api, mount)
+      },
+      { prefix },
+    )
+  await mountManagement(server, platform, served, addAll)
+  const mcp = { server, routes: toolRoutes, confirmations: new Confirmations(db), log, baseUrl, requireApiKey: withKey }
+  await add(server, mcpRoutes(mcp))
+  await add(server, async (pages) => {
+    pages.addHook('onRequest', limitPages)
+    await addAll(pages, 'pages')
+    await registerWebApp(pages, baseUrl)
+  })
+}
+
+/** The management API, for people and for keys with a scope. */
+function mountManagement(
+  server: Server,
+  { db, baseUrl }: Platform,
+  { accounts: { keys, sessions, keyLimit, userLimit } }: Served,
+  addAll: (api: Server, mount: Mount) => Promise<void>,
+): Promise<void> {
+  return add(
+    server,
+    async (api) => {
+      api.addHook('onRequest', requireCaller({ db, sessions, keys, keyLimit, userLimit }))
+      api.addHook('preSerialization', linkNextPage(baseUrl))
+      withScopes(api)
+      await addAll(api, 'member')
+      await add(
+        api,
+        async (organization) => {
+          protectScheduled(organization, db)
+          await addAll(organization, 'organization')
+        },
+        { prefix: '/organization' },
+      )
+    },
+    { prefix: '/api/v1' },
+  )
+}
+
+/** Templates, contexts, attributes and provider reports need a larger limit than other routes. */
+function allowLargeBodies(server: Server): void {
+  server.addHook('onRoute', (route) => {
+    if (largeBodies.test(route.url)) route.bodyLimit ??= largeBodyBytesMax
+  })
+}
+
+function withBodyLimit(api: Server, bodyLimit: number): void {
+  api.addHook('onRoute', (route) => {
+    route.bodyLimit = bodyLimit
+  })
+}
+
+/** Declares the roles and scopes that the guards of a route require in the OpenAPI document. */
+function describePermissions(server: Server): void {
+  server.addHook('onRoute', (route) => {
+    const permission = permissionOf([route.onRequest ?? []].flat())
+    if (permission) route.schema = Object.assign({ ...route.schema }, permission)
+  })
+}
+
+/** Declares the credential of a group of routes in the OpenAPI document. */
+function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {
+  api.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security: [{ [scheme]: [] }] }
+  })
+}
+
+/** Sets the scope that API keys need for the routes of the management API, and declares it in the OpenAPI document. */
+function withScopes(api: Server): void {
+  api.addHook('onRoute', (route) => {
+    const scope = scopeOfRoute([route.method].flat()[0]!, route.url)
+    if (scope) route.config = { ...route.config, scope }
+    const security = scope ? [{ session: [] }, { apiKey: [] }] : [{ session: [] }]
+    route.schema = Object.assign({ ...route.schema, security }, scope && { 'x-scope': scope })
+  })
+}

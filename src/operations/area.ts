@@ -1,0 +1,94 @@
+import type { Accounts } from '../accounts/area.ts'
+import type { Delivery } from '../delivery/area.ts'
+import { providerTitles } from '../engagement/bounces/providers/providers.routes.ts'
+import { type Area, loopsOf } from '../platform/area.ts'
+import type { Platform } from '../platform/platform.ts'
+import { minuteMs } from '../platform/values/durations.ts'
+import type { Sending } from '../sending/area.ts'
+import type { EmailSettings } from '../sending/messages/outgoing.ts'
+import { measureLastBackup } from './backup/last-backup.ts'
+import { noticeRoutes } from './notices/notices.routes.ts'
+import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
+import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
+import { privacyRoutes } from './privacy/privacy.routes.ts'
+import { measurePause, type SendingPause } from './sending-status/sending-pause.ts'
+import { sendingRoutes } from './sending-status/sending-status.routes.ts'
+import { SendingStatus } from './sending-status/sending-status.ts'
+import { setupRoutes } from './sending-status/setup.routes.ts'
+
+const pauseCheckMs = 2_000
+
+type Below = {
+  pause: SendingPause
+  accounts: Accounts
+  delivery: Delivery
+  sending: Sending
+  settings: EmailSettings
+}
+
+export type OperationsHooks = {
+  /** Called when it was looked whether sending is paused. */
+  onPauseKnown: () => void
+  onAddressChanged: () => void
+}
+
+export function operationsArea(platform: Platform, below: Below, hooks: OperationsHooks): Area {
+  const { config, db, log, read, publicAddress, metrics, bucket, roles } = platform
+  const { pause, settings } = below
+  const { keys, throttle } = below.accounts
+  const { relay, dkim, policy, senders, servers } = below.delivery
+  const bounceProviders = providerTitles(config)
+  const sending = new SendingStatus({
+    relay,
+    relayUrl: config.SMTP_URL,
+    dkim,
+    settings,
+    nameServers: config.DNS_SERVERS,
+  })
+  const loop = loopsOf(platform)
+  return {
+    routes: {
+      organization: [
+        sendingRoutes({
+          config,
+          read,
+          sending,
+          dkim,
+          settings,
+          bounceProviders,
+          senders,
+          servers,
+          emails: below.sending.submitting,
+        }),
+        setupRoutes({
+          read,
+          senders,
+          sending,
+          dkim,
+          policy,
+          servers,
+          publicAddress,
+          bounceDomain: settings.bounceDomain,
+          bounceProviders,
+          onAddressChanged: hooks.onAddressChanged,
+        }),
+        noticeRoutes({ read }),
+        privacyRoutes({ db, read, keys, throttle }),
+      ],
+    },
+    background: [
+      loop('look for a pause of sending', pauseCheckMs, async () => {
+        await pause.refresh()
+        hooks.onPauseKnown()
+      }),
+      loop('report relay outages', minuteMs, () => reportRelayOutage({ db, log, relay })),
+      loop('report high rates', 10 * minuteMs, () => reportHighRates({ db, log })),
+      loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log, bucket })),
+    ],
+    start: async () => {
+      measureLastBackup(metrics, db)
+      if (roles.includes('work')) measurePause(pause, metrics)
+      await pause.refresh()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { Registry } from 'prom-client'
+import type { Config } from './config/config.ts'
+import { webhookAuthoritiesOf } from './config/setting-files.ts'
+import type { Tuning } from './config/tuning.ts'
+import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
+import type { Hints } from './queue/hints.ts'
+import { FailureLog } from './runtime/failure-log.ts'
+import type { Log } from './runtime/log.ts'
+import { StageRegistry } from './runtime/stage-registry.ts'
+import type { AppSecrets } from './secrets/secrets.ts'
+import { createTokens } from './secrets/tokens.ts'
+import { createTaskPool } from './tasks/create-pool.ts'
+import type { TaskChild } from './tasks/task-child.ts'
+
+export type BaseOptions = {
+  config: Config
+  limits: Tuning
+  secrets: AppSecrets
+  db: Db
+  log: Log
+  hints: Hints
+  metrics: Registry
+  /** Idle task processes of stopped services in the same process, as in tests. */
+  spareTaskProcesses?: TaskChild[] | undefined
+  /** The start of links. It may change. */
+  baseUrl: () => string
+}
+
+export type Base = ReturnType<typeof createBase>
+
+/** What every area builds on, in the service and in its sending processes. */
+export function createBase({ spareTaskProcesses: spare, ...options }: BaseOptions) {
+  const { config, limits, secrets, log, metrics } = options
+  const stageRegistry = new StageRegistry()
+  stageRegistry.measure(metrics)
+  return {
+    ...options,
+    stageRegistry,
+    failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
+    tasks: createTaskPool({
+      processes: limits.taskProcesses,
+      spare,
+      registry: metrics,
+      stages: stageRegistry,
+      log,
+    }),
+    tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
+    /** How addresses that users typed are called. */
+    egress: {
+      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      proxyUrl: config.WEBHOOK_PROXY_URL,
+      ca: webhookAuthoritiesOf(config),
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { join } from 'node:path'
+import type { Accounts } from './accounts/area.ts'
+import { organizationOf } from './accounts/people/guards.ts'
+import type { TrackingHosts } from './delivery/domains/tracking-hosts.ts'
+import { mountRoutes } from './mounts.ts'
+import { describeApi } from './operations/documentation/api-document.ts'
+import type { SendingPause } from './operations/sending-status/sending-pause.ts'
+import type { Area, Role } from './platform/area.ts'
+import type { Config } from './platform/config/config.ts'
+import { add } from './platform/http/add-routes.ts'
+import { healthRoutes } from './platform/http/health.routes.ts'
+import { isLocalUse, metricsTextOf, registerMetrics } from './platform/http/metrics.ts'
+import { findProblems, findWarnings, measureReadiness } from './platform/http/readiness.ts'
+import { measureRequests } from './platform/http/request-times.ts'
+import { createServer, type Server } from './platform/http/server.ts'
+import type { Platform } from './platform/platform.ts'
+import type { SendingProcesses } from './platform/processes/sending-processes.ts'
+import { monitorEventLoop } from './platform/runtime/event-loop.ts'
+import { Loop } from './platform/runtime/loop.ts'
+import type { StageRegistry } from './platform/runtime/stage-registry.ts'
+import { within } from './platform/runtime/within.ts'
+import { answerUnsupported, isForResend } from './sending/resend/errors.ts'
+
+/** At the start, the next worker or loop waits this long for the first queries of the one before. */
+const firstRunMsMax = 250
+
+export type ProcessOptions = {
+  platform: Platform
+  /** From the bottom to the top. */
+  areas: readonly Area[]
+  accounts: Accounts
+  trackingHosts: TrackingHosts
+  pause: SendingPause
+  processes: SendingProcesses | undefined
+  /** For `documentOf`. */
+  describesApi: boolean
+}
+
+export type ServiceProcess = {
+  server: Server
+  /** What organizations share. */
+  stages: StageRegistry
+  start(): Promise<void>
+  /** Waits for work in progress, then stops. */
+  stop(): Promise<void>
+}
+
+/** Starts and stops the areas in a process, and serves their routes. */
+export async function createProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { platform, areas, processes } = options
+  const { config, log, failures, hints, metrics, publicAddress, replica, roles } = platform
+  const [serves, works] = [roles.includes('serve'), roles.includes('work')]
+  const metricsText = metricsTextOf(metrics)
+  const server = await createMainServer(options, metricsText)
+  const { METRICS_PORT: metricsPort, METRICS_HOST: metricsHost } = config
+  const metricsServer = metricsPort === undefined ? undefined : createMetricsServer(platform, metricsText)
+  const background = areas.flatMap((area) => area.background ?? [])
+  const fromTheTop = areas.toReversed()
+  const addressCheck = new Loop({
+    name: 'look for a new public address',
+    everyMs: platform.limits.addressCheckMs,
+    run: async () => {
+      await publicAddress.refresh()
+      processes?.passOnBaseUrl()
+    },
+    failures,
+  })
+  let stopMonitor = () => {}
+  let isStopping = false
+
+  const startWorking = async () => {
+    processes?.start()
+    for (const part of background) {
+      if (isStopping) return
+      part.start()
+      // Each begins with a query. Together, they would open all connections of the pool at once.
+      await within(firstRunMsMax, part.firstRun)
+    }
+  }
+  const stopWorking = async () => {
+    isStopping = true
+    if (works) await Promise.all([processes?.stop(), ...background.map((part) => part.stop())])
+  }
+  const stopServing = async () => {
+    await Promise.all([...areas.map((area) => area.close?.()), server.close(), metricsServer?.close()])
+    await replica?.stop()
+    for (const area of fromTheTop) await area.closed?.()
+  }
+  return {
+    server,
+    stages: platform.stageRegistry,
+    start: async () => {
+      stopMonitor = monitorEventLoop({ log, registry: metrics })
+      await hints.start()
+      for (const area of areas) await area.start?.()
+      if (publicAddress.source !== 'environment') {
+        addressCheck.start()
+        await addressCheck.firstRun
+      }
+      if (serves) {
+        replica?.start()
+        for (const area of areas) await area.serve?.()
+      }
+      const port = serves ? config.PORT : config.WORK_PORT
+      if (port !== undefined) await server.listen({ port, host: config.HOST })
+      if (metricsPort !== undefined) await metricsServer?.listen({ port: metricsPort, host: metricsHost })
+      if (works) await startWorking()
+    },
+    stop: async () => {
+      // In parallel, so that emails and deliveries in flight get the full time limit.
+      await Promise.all([stopWorking(), stopServing()])
+      await addressCheck.stop()
+      for (const area of fromTheTop) await area.stop?.()
+      platform.tasks.stop()
+      await hints.stop()
+      stopMonitor()
+    },
+  }
+}
+
+type MetricsText = ReturnType<typeof metricsTextOf>
+
+async function createMainServer(options: ProcessOptions, metricsText: MetricsText): Promise<Server> {
+  const { platform, describesApi } = options
+  const { config, limits, log, baseUrl, metrics, replica, roles } = platform
+  const server = createServer({
+    log,
+    baseUrl,
+    trustProxy: config.TRUST_PROXY,
+    connectionsMax: limits.httpConnectionsMax,
+    organizationOf,
+    unknownRouteAnswerOf: (request) => (isForResend(request) ? answerUnsupported : undefined),
+  })
+  measureRequests(server, metrics)
+  // After a request that may have written, its organization reads from the primary until the replica has caught up.
+  if (replica)
+    server.addHook('onSend', async (request) => {
+      const organizationId = request.method === 'GET' ? undefined : organizationOf(request)
+      if (organizationId) replica.noteWrite(organizationId)
+    })
+  if (describesApi) await describeApi(server)
+  if (roles.includes('serve'))
+    await mountRoutes(server, platform, options, () => addOperatorRoutes(server, options, metricsText))
+  else await addOperatorRoutes(server, options, metricsText)
+  await server.ready()
+  return server
+}
+
+function createMetricsServer({ config, log, baseUrl }: Platform, text: MetricsText): Server {
+  const server = createServer({ log, baseUrl, trustProxy: false })
+  registerMetrics(server, { text, token: config.METRICS_TOKEN, isAllowed: () => true })
+  return server
+}
+
+/** The operational routes of every process. */
+async function addOperatorRoutes(
+  server: Server,
+  { platform, pause, processes }: ProcessOptions,
+  metricsText: MetricsText,
+): Promise<void> {
+  const { config, limits, db, metrics, baseUrl, roles } = platform
+  const readiness = { db, directories: writtenDirectories(config, roles), freeMibMin: limits.diskFreeMibMin }
+  measureReadiness(metrics, readiness)
+  registerMetrics(server, {
+    text: metricsText,
+    token: config.METRICS_TOKEN,
+    // WORK_PORT is only for operators.
+    isAllowed: roles.includes('serve') ? isLocalUse(baseUrl) : () => true,
+  })
+  const findAllWarnings = async () => [
+    ...(await findWarnings(db)),
+    ...((await pause.find()) ? ['Sending is paused.'] : []),
+    ...(processes?.problems ?? []),
+  ]
+  await add(server, healthRoutes({ findProblems: () => findProblems(readiness), findWarnings: findAllWarnings }))
+}
+
+/** The embedded database may be on another disk than DATA_DIR, to which it is linked then. */
+const writtenDirectories = ({ DATA_DIR: dataDir, DATABASE_URL: url }: Config, roles: readonly Role[]): string[] => [
+  ...(roles.includes('serve') ? [dataDir] : []),
+  ...(url === undefined ? [join(dataDir, 'postgres')] : []),
+]

@@ -1,0 +1,146 @@
+import type { Accounts } from '../accounts/area.ts'
+import { Uploads } from '../content/attachments/uploads.ts'
+import type { ContentBase } from '../content/base.ts'
+import { BuiltInFlows } from '../content/flows/built-in-flows.ts'
+import type { Delivery } from '../delivery/area.ts'
+import { inFlightMaxOf } from '../delivery/base.ts'
+import { type Area, loopsOf } from '../platform/area.ts'
+import type { Config } from '../platform/config/config.ts'
+import type { Db } from '../platform/db/db.ts'
+import type { Platform } from '../platform/platform.ts'
+import { measureBacklog } from '../platform/queue/backlog-metrics.ts'
+import { Worker } from '../platform/queue/worker.ts'
+import { SecretBox } from '../platform/secrets/secrets.ts'
+import { hourMs, minuteMs } from '../platform/values/durations.ts'
+import { inboxRoutes } from './inbox/inbox.routes.ts'
+import { trimInbox } from './inbox/inbox.ts'
+import { Acceptor } from './messages/accept.ts'
+import { EmailAcceptor } from './messages/accept-emails.ts'
+import type { AttemptParts } from './messages/attempt.ts'
+import { emailResourceRoutes } from './messages/email-resource.routes.ts'
+import { emailRoutes } from './messages/emails.routes.ts'
+import { deleteExpiredKeys } from './messages/idempotency.ts'
+import { messageRoutes } from './messages/messages.routes.ts'
+import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
+import { type BroadcastParts, sendJob } from './messages/send.job.ts'
+import { sendAgainRoutes } from './messages/send-again.routes.ts'
+import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
+import { testEmailRoutes } from './messages/test-emails.routes.ts'
+import { resendRoutes } from './resend/resend.routes.ts'
+import { listenForSubmission, type SubmissionListener } from './submission/submission.ts'
+import { createAccountEmails, deleteExpiredAccountEmails, sendAccountEmails } from './system-emails/account-emails.ts'
+import { sendNoticeEmails } from './system-emails/notice-emails.ts'
+
+/** Short, because users wait for these emails. */
+const accountEmailsEveryMs = 2_000
+
+const backlogMetrics = {
+  queued: 'waxwing_emails_queued',
+  postponed: 'waxwing_emails_deferred',
+  lag: 'waxwing_email_lag_seconds',
+  title: 'Emails',
+}
+
+/** What areas above provide. */
+export type SendingHooks = { isPaused: () => boolean; broadcasts: BroadcastParts }
+
+export type Sending = ReturnType<typeof createSending>
+
+/** Accepting emails, by whatever way they come. */
+export function createSending(platform: Platform, { senders, carriers }: Delivery, { templates, runner }: ContentBase) {
+  const { config, limits, secrets, db, stageRegistry: stages, tasks } = platform
+  const quota = quotaOf(config, db)
+  return {
+    accountEmails: createAccountEmails(new SecretBox(secrets, 'account email'), carriers),
+    acceptor: new Acceptor({ db, stages, templates, runner, senders, quota }),
+    /** For emails without a flow. */
+    submitting: {
+      emails: new EmailAcceptor({ db, stages, flows: new BuiltInFlows(db), templates, senders, quota }),
+      uploads: new Uploads(db, stages, { mibPerOrganization: limits.attachmentMibPerOrganization }),
+      tasks,
+      stages: platform.stages,
+    },
+    testEmails: { db, templates, runner, senders, quota },
+  }
+}
+
+/** Applies only with a relay: emails in the built-in inbox do not leave the service. */
+function quotaOf(config: Config, db: Db): NewOrganizationQuota | undefined {
+  const { SIGNUP: signup, SMTP_URL: relay, NEW_ORGANIZATION_DAILY_MESSAGES: dailyMax } = config
+  return signup === 'open' && relay && dailyMax > 0 ? new NewOrganizationQuota(db, dailyMax) : undefined
+}
+
+type Below = { accounts: Accounts; delivery: Delivery; content: ContentBase; attempts: AttemptParts }
+
+export type SendingArea = Area & { submissionPorts(): Pick<SubmissionListener, 'port' | 'tlsPort'> }
+
+export function sendingArea(platform: Platform, sending: Sending, below: Below, hooks: SendingHooks): SendingArea {
+  const { db, log, read, stageRegistry, metrics } = platform
+  const { relay, senders, carriers } = below.delivery
+  const { templates, runner } = below.content
+  const { acceptor, submitting, accountEmails, testEmails } = sending
+  const { emails, uploads } = submitting
+  const systemEmails = { db, log, carriers, settings: below.attempts.settings }
+  const loop = loopsOf(platform)
+  let submission: SubmissionListener | undefined
+  measureBacklog(metrics, db, 'message.send', backlogMetrics)
+  return {
+    routes: {
+      publicApi: [
+        sendEmailRoutes({ acceptor, db, uploads }),
+        emailRoutes(submitting),
+        emailResourceRoutes({ db, read }),
+      ],
+      organization: [
+        flowSendRoutes({ acceptor }),
+        testEmailRoutes(testEmails),
+        messageRoutes({ db, read, templates, runner, relay, senders, stageRegistry }),
+        sendAgainRoutes({ db, acceptor, emails }),
+        inboxRoutes({ db, read }),
+      ],
+      resend: [resendRoutes({ ...submitting, db, read })],
+    },
+    background: [
+      sender(platform, below, hooks),
+      loop('send notice emails', minuteMs, async () => {
+        if (!hooks.isPaused()) await sendNoticeEmails(systemEmails)
+      }),
+      loop('send account emails', accountEmailsEveryMs, () => sendAccountEmails({ ...systemEmails, accountEmails })),
+      loop('delete expired account emails', hourMs, async () => {
+        await deleteExpiredAccountEmails(db.statement)
+      }),
+      loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
+      loop('trim the inbox', hourMs, () => trimInbox(db)),
+    ],
+    serve: async () => {
+      const { config } = platform
+      const { keys, keyLimit, apiRequests } = below.accounts
+      const accepting = { emails, acceptor, uploads, senders }
+      submission = await listenForSubmission({
+        ...accepting,
+        config,
+        keys,
+        keyLimit,
+        stageRegistry,
+        apiRequests,
+        log,
+      })
+    },
+    close: () => submission?.close(),
+    submissionPorts: () => ({ port: submission?.port, tlsPort: submission?.tlsPort }),
+  }
+}
+
+/** Sends single emails. While sending is paused, they stay queued. */
+function sender(platform: Platform, { delivery, content, attempts }: Below, { isPaused, broadcasts }: SendingHooks) {
+  const { db, log, failures, hints, stageRegistry } = platform
+  const inFlightMax = inFlightMaxOf(delivery)
+  const spec = sendJob({ ...attempts, db, stageRegistry, templates: content.templates, inFlightMax, broadcasts })
+  return new Worker({
+    db,
+    log,
+    failures,
+    hints,
+    spec: { ...spec, isOpen: () => !isPaused() && (spec.isOpen?.() ?? true) },
+  })
+}

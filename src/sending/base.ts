@@ -1,0 +1,33 @@
+import type { ContentBase } from '../content/base.ts'
+import type { DeliveryBase } from '../delivery/base.ts'
+import type { Base } from '../platform/base.ts'
+import type { AttemptParts } from './messages/attempt.ts'
+import { createIdHeaders } from './messages/id-headers.ts'
+import type { EmailSettings } from './messages/outgoing.ts'
+
+/** What an attempt to send an email needs, in the service and in its sending processes. */
+export function createAttempts(
+  { config, tokens, baseUrl }: Pick<Base, 'config' | 'tokens' | 'baseUrl'>,
+  { servers, limits, sites, senders, mailFrom }: DeliveryBase,
+  { runner, contents }: ContentBase,
+): AttemptParts {
+  const settings: EmailSettings = {
+    get baseUrl() {
+      return baseUrl()
+    },
+    mailFrom,
+    bounceDomain: config.BOUNCE_DOMAIN,
+    idHeaders: createIdHeaders(config),
+  }
+  return {
+    runner,
+    tokens,
+    settings,
+    servers,
+    limits,
+    sites,
+    senders,
+    contents,
+    retryDelays: config.MAIL_RETRY_DELAYS,
+  }
+}

@@ -1,0 +1,116 @@
+import { accountsArea, createAccounts } from './accounts/area.ts'
+import { audienceArea } from './audience/area.ts'
+import { broadcastsArea } from './broadcasts/area.ts'
+import { connectionShareOf, createSendingProcesses } from './broadcasts/processes.ts'
+import { broadcastsOfMessages } from './broadcasts/sending/broadcast.job.ts'
+import { contentArea } from './content/area.ts'
+import { createContentBase } from './content/base.ts'
+import { createDelivery, deliveryArea } from './delivery/area.ts'
+import { createDeliveryBase } from './delivery/base.ts'
+import { createEngagement, engagementArea } from './engagement/area.ts'
+import { createEvents, eventsArea } from './events/area.ts'
+import { pauseWebhooksOf } from './events/webhooks/webhooks.ts'
+import { operationsArea } from './operations/area.ts'
+import { recordDomainChange } from './operations/notices/domain-notices.ts'
+import { recordConnectionChange, recordMailServerChange } from './operations/notices/mail-server-notices.ts'
+import {
+  recordExpiredBroadcast,
+  recordFailingWebhook,
+  recordFinishedImport,
+  recordPausedBroadcast,
+  recordPausedExport,
+  recordPausedWebhook,
+} from './operations/notices/notices.ts'
+import { eraseInTransaction, forgetContacts } from './operations/privacy/erase-contact.ts'
+import { findPause, SendingPause } from './operations/sending-status/sending-pause.ts'
+import { createPlatform, type PlatformOptions } from './platform/platform.ts'
+import { createProcess, type ProcessOptions } from './process.ts'
+import { createSending, sendingArea } from './sending/area.ts'
+import { createAttempts } from './sending/base.ts'
+
+export type ServiceOptions = PlatformOptions & Partial<Pick<ProcessOptions, 'describesApi'>>
+export type Service = Awaited<ReturnType<typeof createService>>
+
+/** Puts the areas together, from the bottom to the top. */
+export async function createService({ describesApi = false, ...options }: ServiceOptions) {
+  const platform = createPlatform(options)
+  const { db } = platform
+  const pause = new SendingPause(db)
+  const isPaused = () => pause.isPaused
+
+  const accounts = createAccounts(platform)
+  const events = createEvents(platform)
+  const delivery = createDelivery(
+    platform,
+    createDeliveryBase(platform, {
+      connectionShare: connectionShareOf(platform),
+      onMailServerChange: recordMailServerChange,
+    }),
+  )
+  const content = createContentBase(platform)
+  const attempts = createAttempts(platform, delivery, content)
+  const sending = createSending(platform, delivery, content)
+  const engagement = createEngagement(platform, events)
+  const processes = createSendingProcesses(platform, delivery, isPaused)
+  const { senders, servers, trackingHosts } = delivery
+
+  const accountsPart = accountsArea(platform, accounts, {
+    accountEmails: sending.accountEmails,
+    transportOf: (organizationId) => servers.transportOf(organizationId),
+    pauseWebhooksOf,
+    checkSender: (organizationId, address) => senders.check({ organizationId, address, path: 'default_sender.email' }),
+    onOrganizationChanged: (id) => {
+      engagement.addresses.forget(id)
+      senders.forgetDefault(id)
+    },
+  })
+  const sendingPart = sendingArea(
+    platform,
+    sending,
+    { accounts, delivery, content, attempts },
+    { isPaused, broadcasts: broadcastsOfMessages(db) },
+  )
+  const engagementPart = engagementArea(platform, engagement, { events, delivery })
+  const areas = [
+    accountsPart,
+    eventsArea(platform, events, {
+      isPaused,
+      onWebhookPaused: recordPausedWebhook,
+      onWebhookFailing: recordFailingWebhook,
+      onExportPaused: recordPausedExport,
+    }),
+    audienceArea(platform, { onImportFinished: recordFinishedImport, erase: eraseInTransaction, forgetContacts }),
+    deliveryArea(platform, delivery, {
+      onDomainChange: recordDomainChange,
+      onMailServerChange: recordMailServerChange,
+      onConnectionChange: recordConnectionChange,
+    }),
+    contentArea(platform, content, { senders }),
+    sendingPart,
+    broadcastsArea(
+      platform,
+      { delivery, content, sending, attempts },
+      {
+        isPaused,
+        findPause,
+        onPaused: recordPausedBroadcast,
+        onExpired: recordExpiredBroadcast,
+        isSentElsewhere: processes !== undefined,
+      },
+    ),
+    engagementPart,
+    operationsArea(
+      platform,
+      { pause, accounts, delivery, sending, settings: attempts.settings },
+      {
+        onPauseKnown: () => processes?.pauseIfPaused(),
+        onAddressChanged: () => {
+          processes?.passOnBaseUrl()
+          trackingHosts.forget()
+        },
+      },
+    ),
+  ]
+  const process = await createProcess({ platform, areas, accounts, trackingHosts, pause, processes, describesApi })
+  return { ...process, bouncePort: engagementPart.bouncePort, submissionPorts: sendingPart.submissionPorts }
+}
