@@ -31,15 +31,20 @@ test('the API reference works with a policy that forbids inline scripts, and lin
   await page.getByRole('heading').first().waitFor()
 })
 
-test.each(['light', 'dark'] as const)('the API reference has no accessibility barriers (%s)', async (theme) => {
-  await using tab = await openTab(browser, service, { theme })
+test.each([
+  ['desktop', 'light'],
+  ['desktop', 'dark'],
+  ['phone', 'light'],
+] as const)('the API reference has no accessibility barriers (%s, %s)', async (size, theme) => {
+  await using tab = await openTab(browser, service, { size, theme })
   const { page } = tab
   await page.goto('docs/')
   await page.getByRole('heading', { name: 'Waxwing API', exact: true }).first().waitFor()
   await page.getByLabel('Name', { exact: true }).first().waitFor()
   // The content is the same in both themes.
   const rules = theme === 'dark' ? colorRules : undefined
-  expect(await barriers(page, rules)).toEqual([])
+  // Texts appear gradually, and have their color at the end.
+  await expect.poll(() => barriers(page, rules)).toEqual([])
   // The operations are rendered when they are scrolled to.
   const copyButtons = page.getByRole('button', { name: 'Copy', exact: true })
   await expect

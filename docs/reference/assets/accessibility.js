@@ -1,5 +1,5 @@
-// Adds what the library leaves out for keyboards and screen readers, also to parts that it renders later: a name and a state for the
-// inputs of the authentication, a name for the buttons that copy code, and focus for code that scrolls.
+// Adds what the library leaves out for keyboards and screen readers, also to parts that it renders later: a name and a
+// state for the inputs of the authentication, a name for the buttons that copy code, and focus for what scrolls.
 const complete = () => {
   for (const input of document.querySelectorAll('.code-input-lite__editor')) {
     if (!input.hasAttribute('aria-label'))
@@ -9,7 +9,8 @@ const complete = () => {
   }
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])'))
     button.setAttribute('aria-label', 'Copy')
-  for (const code of document.querySelectorAll('.custom-scroll:not([tabindex])')) code.tabIndex = 0
+  for (const each of document.querySelectorAll('.custom-scroll:not([tabindex]), .endpoints:not([tabindex])'))
+    each.tabIndex = 0
 }
 let isPlanned = false
 new MutationObserver(() => {
