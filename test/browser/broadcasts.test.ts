@@ -445,6 +445,43 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
   expect(tab.problems).toEqual([])
 })
 
+test('an error of the check disappears with its cause, and a test email needs no date', async () => {
+  const account = await registerOwner(service)
+  await fill(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('broadcasts')
+  await createDraft(page, 'May news')
+  await choose(page, 'Flow', 'Newsletter')
+  await page.getByLabel('topic').fill('birds')
+  await choose(page, 'Send to', 'Readers (5)')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  const subject = page.getByLabel('Subject', { exact: true })
+  await subject.fill('News for {{ contact.mail }}')
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  const error = panel.getByText('There is no contact.mail', { exact: false })
+  await error.waitFor()
+  expect(await page.getByText('Nobody in the audience yet').count()).toBe(0)
+  await subject.fill('News for {{ contact.email }}')
+  await error.waitFor({ state: 'hidden' })
+
+  await page.getByRole('radio', { name: 'At a set time' }).check()
+  await panel.getByText('Choose a date and time.').waitFor()
+  expect(await panel.getByRole('button', { name: 'Check recipients' }).isDisabled()).toBe(true)
+  await panel.getByRole('button', { name: 'Send test email' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Send test email' }).click()
+  await dialog.getByRole('status').getByText('Sent', { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  // The rest was saved, and the choice is kept.
+  const [stored] = (await service.manage(account.session, 'GET', '/organization/broadcasts')).body.data
+  expect(stored).toMatchObject({ subject: 'News for {{ contact.email }}', schedule: { at: null } })
+  await panel.getByText('Choose a date and time.').waitFor()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByRole('region', { name: 'Schedule' }).getByText('Choose a date and time.').waitFor()
+  expect(tab.problems).toEqual([])
+})
+
 test('of two people who edit a broadcast, the second one to save decides what stays', async () => {
   const account = await registerOwner(service)
   await fill(service, account)

@@ -193,6 +193,7 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
   await manage('/broadcasts', { name: 'November sale' })
   await manage('/segments', { name: 'Big spenders', filter: spenders })
   await manage('/domains', { name: 'https://mail.acme.example/' })
+  await manage('/mail-servers', { name: 'Relay one', url: 'smtp://127.0.0.1:9' })
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
@@ -217,14 +218,29 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
   await field.fill('big sp')
   await page.getByRole('dialog').getByText('Big spenders').click()
   await page.waitForURL('**/contacts/segments/seg_*')
-  for (const text of ['warm', 'compare', 'first real', 'time zone', 'limits', 'webhook retry']) {
+  // Pages by what they are for, and guides.
+  for (const [text, found] of [
+    ['domain', 'Domains'],
+    ['warm', 'Domains'],
+    ['compare', 'Compare broadcasts'],
+    ['first real', 'Setup'],
+    ['time zone', 'Time zone'],
+    ['limits', 'Limits per mailbox provider'],
+    ['smtp', 'Mail servers'],
+    ['spf', 'Domains'],
+    ['webhook retry', /Retries/],
+  ] as const) {
     await page.keyboard.press('Control+k')
     await field.fill(text)
-    await expect
-      .poll(() => page.getByRole('dialog').locator('[data-action]').count(), { message: text })
-      .toBeGreaterThan(0)
+    const result = page.getByRole('dialog').locator('[data-action]').filter({ hasText: found }).first()
+    await result.waitFor()
     await page.keyboard.press('Escape')
+    await result.waitFor({ state: 'hidden' })
   }
+  await page.keyboard.press('Control+k')
+  await field.fill('relay')
+  await page.getByRole('dialog').getByText('Relay one').click()
+  await page.waitForURL('**/sending/mail-servers/mse_*')
   await page.keyboard.press('Control+k')
   await field.fill('acme.exam')
   await page.getByRole('dialog').getByText('mail.acme.example').click()

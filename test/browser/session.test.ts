@@ -22,6 +22,8 @@ test('the first visitor creates the organization, and can sign out and in again'
   await using service = await startService()
   await using tab = await openTab(browser, service)
   const { page } = tab
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('Emulation.setTimezoneOverride', { timezoneId: 'Europe/Berlin' })
 
   await page.goto('')
   await page.getByRole('heading', { name: 'Welcome' }).waitFor()
@@ -38,6 +40,8 @@ test('the first visitor creates the organization, and can sign out and in again'
   expect(await show.getAttribute('aria-pressed')).toBe('true')
   await page.getByRole('button', { name: 'Create organization' }).click()
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  const [organization] = await service.db<{ timezone: string }>`select timezone from organizations`
+  expect(organization?.timezone).toBe('Europe/Berlin')
 
   await signOut(page)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -16,7 +16,7 @@ import { ErrorLine } from '../ui/states.tsx'
 import { checkBroadcast, testBroadcast } from './broadcasts.api.ts'
 import classes from './check-panel.module.css'
 import { type Draft, isPast, variantKeys } from './draft.ts'
-import { problemsOf } from './draft-problems.ts'
+import { problemOfTest, problemsOf } from './draft-problems.ts'
 import { PlanSummary } from './plan-summary.tsx'
 import { StartDialog, unsubscribedText } from './start-dialog.tsx'
 
@@ -61,8 +61,8 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
   }
   const isScheduled = broadcast.status === 'scheduled'
   const recipients = check.data ? check.data.recipients - check.data.incomplete : 0
-  const incomplete = missing ?? Object.values(problemsOf(draft))[0]
-  const problem = incomplete ?? (isPast(draft) ? 'Choose a time in the future first.' : undefined)
+  const problem =
+    missing ?? Object.values(problemsOf(draft))[0] ?? (isPast(draft) ? 'Choose a time in the future first.' : undefined)
   const { can_start_broadcasts: canStart = false, role } = me.data?.user ?? {}
   const mayStart = canStart && (role === 'owner' || !draft.service_announcement)
   const verb = draft.schedule.when === 'now' ? 'Start' : 'Schedule'
@@ -99,7 +99,7 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
         <Button
           variant="default"
           leftSection={<IconSend size={16} aria-hidden />}
-          disabled={incomplete !== undefined}
+          disabled={(missing ?? problemOfTest(draft)) !== undefined}
           onClick={() => setTesting(true)}
         >
           Send test email

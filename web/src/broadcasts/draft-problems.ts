@@ -15,3 +15,13 @@ export function problemsOf({ schedule, variants }: Draft): Record<string, string
   })
   return problems
 }
+
+const isOfSchedule = ([path]: [string, string]) => path.startsWith('schedule.')
+
+/** Why no test email can be sent, for which the schedule does not matter. */
+export const problemOfTest = (draft: Draft): string | undefined =>
+  Object.entries(problemsOf(draft)).find((problem) => !isOfSchedule(problem))?.[1]
+
+/** The draft with a schedule that can be saved: the one that is saved, while the new one is incomplete. */
+export const withSavableSchedule = (draft: Draft, saved: Draft): Draft =>
+  Object.entries(problemsOf(draft)).some(isOfSchedule) ? { ...draft, schedule: saved.schedule } : draft

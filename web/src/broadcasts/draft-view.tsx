@@ -21,7 +21,7 @@ import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
 import { ContextFields } from './context-fields.tsx'
 import { changesOf, type Draft, draftOf, editOf, isSame, rebase, variantKeys } from './draft.ts'
-import { problemsOf } from './draft-problems.ts'
+import { problemsOf, withSavableSchedule } from './draft-problems.ts'
 import classes from './draft-view.module.css'
 import { EmailPreview } from './email-preview.tsx'
 import { FlowFields } from './flow-fields.tsx'
@@ -39,10 +39,10 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const form = useRequestForm({
     initialValues: saved,
     validate: problemsOf,
-    send: (values) => changeBroadcast(id, editOf(values, saved, broadcast)),
+    send: (values) => changeBroadcast(id, editOf(withSavableSchedule(values, saved), saved, broadcast)),
     onSuccess: async ({ revision }, values) => {
       // What was typed after the save started is not part of it.
-      setSaved({ ...values, base_revision: revision })
+      setSaved({ ...withSavableSchedule(values, saved), base_revision: revision })
       form.set({ base_revision: revision })
       toast(isScheduled ? 'Changes saved.' : 'Draft saved.')
       await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey, exact: true })
