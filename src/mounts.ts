@@ -19,8 +19,6 @@ import { rejectUnknownParameters } from './platform/http/unknown-fields.ts'
 import { registerWebApp } from './platform/http/web-app.ts'
 import type { Platform } from './platform/platform.ts'
 
-const largeBodies = /^\/(api\/v1\/organization\/(flows|contacts)|public\/api\/v1\/flow|providers)(\/|$)/
-const largeBodyBytesMax = 1024 * 1024
 /** Email addresses, passwords and tokens are short, and these routes need no credential. */
 const signInBytesMax = 16 * 1024
 
@@ -40,7 +38,6 @@ export async function mountRoutes(
   const addAll = async (api: Server, mount: Mount) => {
     for (const { routes } of served.areas) for (const plugin of routes?.[mount] ?? []) await add(api, plugin)
   }
-  allowLargeBodies(server)
   describePermissions(server)
   rejectUnknownParameters(server)
   server.addSchema(FilterSchema)
@@ -119,13 +116,6 @@ function mountManagement(
     },
     { prefix: '/api/v1' },
   )
-}
-
-/** Templates, contexts, attributes and provider reports need a larger limit than other routes. */
-function allowLargeBodies(server: Server): void {
-  server.addHook('onRoute', (route) => {
-    if (largeBodies.test(route.url)) route.bodyLimit ??= largeBodyBytesMax
-  })
 }
 
 function withBodyLimit(api: Server, bodyLimit: number): void {

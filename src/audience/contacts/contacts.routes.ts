@@ -22,6 +22,7 @@ import {
 import { checkIfMatch, editedSince, etagOf } from '../../platform/http/etag.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../../platform/http/paging.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
@@ -195,6 +196,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   })
 
   api.post('/contacts', {
+    bodyLimit: largeBodyBytesMax,
     schema: {
       operationId: 'createContact',
       summary: 'Create a contact',
@@ -256,6 +258,7 @@ function readOne(api: Api, { db }: Parts): void {
 function edit(api: Api, { db }: Parts): void {
   tagRoutes(api, 'Contacts')
   api.patch('/contacts/:id', {
+    bodyLimit: largeBodyBytesMax,
     schema: {
       operationId: 'updateContact',
       summary: 'Update a contact',

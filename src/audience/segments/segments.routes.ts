@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { organizationIdOf, targetOf } from '../../accounts/people/guards.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
@@ -6,7 +7,9 @@ import type { Db } from '../../platform/db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../../platform/http/etag.ts'
 import { outOf } from '../../platform/http/out-of.ts'
+import type { UsedByBroadcasts } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
+import { parseId } from '../../platform/values/ids.ts'
 import { nameMax } from '../../platform/values/names.ts'
 import { FilterRef } from './filter.ts'
 import { checkFilter } from './parse-filter.ts'
@@ -72,6 +75,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.patch('/segments/:id', {
+      config: { changesScheduled: itsFilter },
       schema: {
         operationId: 'updateSegment',
         summary: 'Update a segment',
@@ -118,3 +122,8 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
 const tagOf = ({ name, filter }: Segment) => etagOf(name, filter)
 
 const segmentOut = outOf(SegmentOut, { id: 'seg' })
+
+function itsFilter({ params, body }: FastifyRequest): UsedByBroadcasts | undefined {
+  const segmentId = parseId('seg', (params as { id: string }).id)
+  return segmentId && (body as { filter?: unknown } | null)?.filter ? { segmentId } : undefined
+}

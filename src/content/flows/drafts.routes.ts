@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../../accounts/people/guards.ts'
 import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../../platform/http/envelope.ts'
 import { checkIfMatch, etagOf } from '../../platform/http/etag.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
@@ -11,6 +12,7 @@ import { type Draft, discardDraft, duplicateFlow, getDraft, publishDraft, saveDr
 import { contentIn, DraftOut, draftFields, FlowOut, flowOut, toDraftOut } from './flows.shapes.ts'
 import type { FlowParts } from './flows.ts'
 import { rebuildFlow } from './rebuild.ts'
+import { itsFlow } from './scheduled.ts'
 
 const baseRevision = Type.Optional(
   Type.Integer({
@@ -65,6 +67,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.put('/flows/:id/draft', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'saveFlowDraft',
         summary: 'Save the draft of a flow',
@@ -109,6 +112,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/publish', {
+      config: { changesScheduled: itsFlow },
       schema: {
         operationId: 'publishFlow',
         summary: 'Publish the draft of a flow',
@@ -134,6 +138,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/rebuild', {
+      config: { changesScheduled: itsFlow },
       schema: {
         operationId: 'rebuildFlow',
         summary: 'Rebuild a flow',

@@ -5,6 +5,7 @@ import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok, page, pages } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince } from '../../platform/http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../../platform/http/paging.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { FlowId } from '../../platform/values/ids.ts'
@@ -23,6 +24,7 @@ import {
 } from './flows.shapes.ts'
 import { selectFlows } from './flows.sql.ts'
 import { changeFlow, createFlow, deleteFlow, type FlowParts } from './flows.ts'
+import { changesContent, itsFlow } from './scheduled.ts'
 
 const FlowIn = Type.Object({ ...draftFields, status: Type.Optional(SettableStatus) })
 const NewFlow = Type.Object({
@@ -79,6 +81,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     })
 
     api.post('/flows', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'createFlow',
         summary: 'Create a flow',
@@ -117,6 +120,8 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     })
 
     api.patch('/flows/:id', {
+      config: { changesScheduled: (request) => (changesContent(request.body) ? itsFlow(request) : undefined) },
+      bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'updateFlow',
         summary: 'Update a flow',

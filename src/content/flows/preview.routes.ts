@@ -15,6 +15,7 @@ import {
   ok,
   oneOf,
 } from '../../platform/http/envelope.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseEmail } from '../../platform/values/email.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
@@ -66,6 +67,7 @@ export function previewRoutes(parts: PreviewParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.post('/flows/preview', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'previewTemplate',
         summary: 'Preview an unsaved template',
@@ -78,6 +80,7 @@ export function previewRoutes(parts: PreviewParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/preview', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'previewFlow',
         summary: 'Preview a flow',

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf } from '../../accounts/people/guards.ts'
 import { answers, Named, ok, oneOf } from '../../platform/http/envelope.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { type LinkChecker, linkStatuses, linksMax } from './link-checker.ts'
 
@@ -24,6 +25,7 @@ export function linkCheckRoutes({ linkChecker }: { linkChecker: LinkChecker }): 
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.post('/flows/check-links', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'checkLinks',
         summary: 'Check whether links can be reached',

@@ -6,6 +6,7 @@ import type { NewContent } from '../../content/attachments/contents.ts'
 import type { Uploads } from '../../content/attachments/uploads.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, FreeObject, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { createUnknownFieldCheck } from '../../platform/http/unknown-fields.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
@@ -89,6 +90,7 @@ export function sendEmailRoutes({ acceptor, db, uploads }: SendEmailParts): Fast
     })
 
     api.post('/flow/send-email-through-flow', {
+      bodyLimit: largeBodyBytesMax,
       onRequest: requireScope('flows:send'),
       schema: {
         tags: ['Public API'],
@@ -139,6 +141,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
 export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/flows/:id/send', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         tags: ['Flows'],
         operationId: 'sendFlow',

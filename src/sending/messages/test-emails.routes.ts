@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { memberOf } from '../../accounts/people/guards.ts'
 import { answers, FreeObject, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
+import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { createUnknownFieldCheck } from '../../platform/http/unknown-fields.ts'
 import { type EmailAddress, parseEmailField } from '../../platform/values/email.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
@@ -43,6 +44,7 @@ export const TestEmailOut = Named('TestEmail', {
 export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/flows/:id/test', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         tags: ['Flows'],
         operationId: 'sendTestEmail',

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { findReportSource, type ReportSource } from '../../../delivery/mail-servers/report-source.ts'
 import type { WebhookAddresses } from '../../../delivery/mail-servers/webhook-addresses.ts'
 import { answers, ok } from '../../../platform/http/envelope.ts'
+import { largeBodyBytesMax } from '../../../platform/http/policies.ts'
 import type { NamedStages } from '../../../platform/runtime/named-stages.ts'
 import type { SecretBox } from '../../../platform/secrets/secrets.ts'
 import { Refusal } from '../../../platform/values/errors.ts'
@@ -43,6 +44,7 @@ export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginA
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     server.post('/providers/mail-servers/:token/events', {
+      bodyLimit: largeBodyBytesMax,
       schema: {
         tags: ['Providers'],
         operationId: 'receiveMailServerEvents',

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Config } from '../../../platform/config/config.ts'
 import { answers, ok } from '../../../platform/http/envelope.ts'
+import { largeBodyBytesMax } from '../../../platform/http/policies.ts'
 import { Refusal } from '../../../platform/values/errors.ts'
 import { fetchText } from './fetch-text.ts'
 import { type ClaimSignature, mailgunReports } from './mailgun.ts'
@@ -88,6 +89,7 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
         response: answers(ReceivedReports),
       }
       server.post(`/providers/${name}/events`, {
+        bodyLimit: largeBodyBytesMax,
         schema,
         handler: async ({ headers, body }) => {
           if (!read) throw new Refusal('not_found', `${title} is not configured.`)
