@@ -73,6 +73,15 @@ export const areas: Record<string, Area> = {
   operations: {
     about: 'Running the service: status, notices, privacy, documentation, MCP, demo, backup and commands.',
     subjects: ['documentation', 'notices', 'sending-status', 'privacy', 'mcp', 'demo', 'backup', 'commands'],
-    uses: { accounts: 29, events: 18, audience: 16, delivery: 33, content: 17, sending: 14, broadcasts: 6, engagement: 2 },
+    uses: {
+      accounts: 29,
+      events: 18,
+      audience: 16,
+      delivery: 33,
+      content: 17,
+      sending: 14,
+      broadcasts: 6,
+      engagement: 2,
+    },
   },
 }
