@@ -1,7 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { type OtherRecords, startNameServer } from '../support/name-server.ts'
-import { type ReceivedEmail, startRelay } from '../support/relay.ts'
+import { type ReceivedEmail, startRelay, type TestRelay } from '../support/relay.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
@@ -64,6 +68,27 @@ async function addDomain(page: Page, name: string): Promise<void> {
   const checked = page.getByText('Waiting for DNS').waitFor({ state: 'detached' })
   await checked.catch(async () => expect.fail(await page.getByRole('main').innerText()))
 }
+
+/** Emails to users leave as well. */
+async function inviteAndReset(page: Page, open: (path: string) => Promise<unknown>, relay: TestRelay): Promise<void> {
+  await open('settings/team')
+  await page.getByRole('button', { name: 'Invite member' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Invite member' })
+  await dialog.getByLabel('Email (optional)').fill('mia@acme.example')
+  await dialog.getByRole('button', { name: 'Send invitation' }).click()
+  await dialog.getByText('The email is on its way.').waitFor()
+  await until('the invitation', () => relay.mails.find(({ recipient }) => recipient === 'mia@acme.example'))
+  await open('forgot-password')
+  await page.getByLabel('Email').fill('ada@acme.example')
+  await page.getByRole('button', { name: 'Send link' }).click()
+  await until('the link', () => relay.mails.find(({ mail }) => mail.subject === 'Reset your Waxwing password'))
+}
+
+/** All emails are from the same sender, and signed for its domain. */
+const expectSenders = (relay: TestRelay) =>
+  expect(relay.mails.map((email) => [addressOf(email), signerOf(email)])).toEqual(
+    relay.mails.map(() => ['Acme Shop <shop@acme.example.com>', 'acme.example.com']),
+  )
 
 test('from a port to the first broadcast: everything is set up in the app, and leaves from the right sender', {
   timeout: longTestMsMax.manyPages,
@@ -176,8 +201,49 @@ test('from a port to the first broadcast: everything is set up in the app, and l
   )
   expect(sent.mail.html).toContain('https://mail.acme.example/t/o/')
 
-  expect(relay.mails.map((email) => [addressOf(email), signerOf(email)])).toEqual(
-    relay.mails.map(() => ['Acme Shop <shop@acme.example.com>', 'acme.example.com']),
-  )
+  await inviteAndReset(page, open, relay)
+  expectSenders(relay)
   expect(setupTab.problems).toEqual([])
+})
+
+test('what the environment sets is done in the setup, and used for all emails', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
+  await using relay = await startRelay()
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-setup-'))
+  const keyFile = join(folder, 'key.pem')
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const settings = {
+    BASE_URL: 'https://mail.acme.example',
+    SMTP_URL: relay.url,
+    MAIL_FROM: 'Acme Shop <shop@acme.example.com>',
+    DKIM_DOMAIN: 'acme.example.com',
+    DKIM_SELECTOR: 'mail',
+    DKIM_PRIVATE_KEY_FILE: keyFile,
+    DNS_SERVERS: names.address,
+  }
+  await using service = await startService({ settings })
+  await using tab = await openTab(browser, service)
+  const { page } = tab
+  const open = (path: string) => page.goto(new URL(path, service.url).href)
+  await register(page)
+  await goTo(page, 'Setup')
+  for (const title of [
+    'Connect a mail server',
+    'Verify your domain',
+    'Choose the default sender',
+    'Make links reachable',
+  ])
+    await done(page, title)
+  await row(page, 'Make links reachable')
+    .getByText('It is set by BASE_URL in the environment.', { exact: false })
+    .waitFor()
+
+  await row(page, 'Send an email to yourself').getByRole('button', { name: 'Send it to ada@acme.example' }).click()
+  await done(page, 'Send an email to yourself')
+  await inviteAndReset(page, open, relay)
+  expect(relay.mails).toHaveLength(3)
+  expectSenders(relay)
+  expect(tab.problems).toEqual([])
 })

@@ -68,11 +68,13 @@ export async function startService({ path = '', settings = {}, tuning }: Options
     tuning,
   })
   await app.start()
+  // A public address is only in links.
+  const url = config.BASE_URL.startsWith('https:') ? baseUrl : config.BASE_URL
   return {
-    url: `${config.BASE_URL}/`,
+    url: `${url}/`,
     db: testDb.db,
     manage: (session, method, path, body) =>
-      callUrl(method, `${config.BASE_URL}/api/v1${path}`, { headers: { authorization: `Bearer ${session}` }, body }),
+      callUrl(method, `${url}/api/v1${path}`, { headers: { authorization: `Bearer ${session}` }, body }),
     [Symbol.asyncDispose]: async () => {
       await app.stop()
       await testDb[Symbol.asyncDispose]()
