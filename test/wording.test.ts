@@ -75,7 +75,7 @@ function longLinesIn(file: string): string[] {
 }
 
 test('Markdown is wrapped at 120 characters', () => {
-  const folders = ['docs', 'bench', 'examples', 'packages', 'sdk', 'deploy']
+  const folders = ['docs', 'src', 'bench', 'examples', 'packages', 'sdk', 'deploy']
   const nested = folders.flatMap((folder) => filesIn(folder, /\.md$/)).filter((file) => !file.includes('node_modules'))
   const files = [...readdirSync('.').filter((file) => file.endsWith('.md')), ...nested]
   expect(files.length).toBeGreaterThan(40)
