@@ -53,10 +53,16 @@ export const replyCharsMax = 1_000
 
 /** Returns the start of the reply on one line, for example `550 5.1.1 No such user`. */
 export function replyText({ code, lines }: Reply): string {
-  const text = `${code} ${lines.join(' ')}`.slice(0, replyCharsMax).replace(halfPair, '')
-  return text.replace(/\p{Cc}+/gu, ' ').trimEnd()
+  const text = `${code} ${lines.join(' ')}`.slice(0, replyCharsMax)
+  if (plainReply.test(text)) return text
+  return text
+    .replace(halfPair, '')
+    .replace(/\p{Cc}+/gu, ' ')
+    .trimEnd()
 }
 
+/** Of nearly all emails, and found out in a tenth of the time. */
+const plainReply = /^[!-~]+(?: [!-~]+)*$/
 const halfPair = /[\ud800-\udbff]$/
 
 /**

@@ -51,8 +51,7 @@ export class TemplateCache {
     this.#ready = new LRUCache({
       maxSize: options.bytesMax ?? bytesMax,
       sizeCalculation: ({ stored, source, template }) =>
-        // Of a template that is compiled, the layouts of its emails are kept as well.
-        2 * source.length + (template ? weightOf(stored) + 8 * stored.html.length : 2_000 + 2 * stored.html.length),
+        2 * source.length + (template ? weightOf(stored) : 2_000 + 2 * stored.html.length),
     })
   }
 

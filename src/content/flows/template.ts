@@ -1,3 +1,4 @@
+import { rememberLast } from '../../platform/runtime/remember-last.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { isLongerThan } from '../../platform/values/text.ts'
 import type { BrandValues } from '../brands/brand-values.ts'
@@ -254,8 +255,8 @@ function refusalOf(name: TemplatePart, source: string, error: unknown): unknown 
 }
 
 /** Collapses whitespace and control characters to spaces, since a subject is a single line. */
-function oneLine(subject: string): string {
+const oneLine = rememberLast((subject: string): string => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
   const line = subject.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
   return isLongerThan(line, subjectLengthMax) ? [...line].slice(0, subjectLengthMax).join('') : line
-}
+})

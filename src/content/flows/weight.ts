@@ -33,11 +33,11 @@ export function isLightSource({ subject, html, text, htmlFormat }: TemplateSourc
   )
 }
 
-/** Returns an upper estimate of the memory that a prepared template takes, in bytes. */
+/** Returns an upper estimate of the memory that a prepared template takes with the layouts of its emails, in bytes. */
 export function weightOf(stored: StoredTemplate): number {
   const sources = [stored.subject, stored.html, textOf(stored)]
   const { tags, tagLength } = measureTags(sources, Number.POSITIVE_INFINITY)
-  return 2_000 + 4 * lengthOf(sources) + 5_000 * tags + 150 * tagLength
+  return 2_000 + 12 * lengthOf(sources) + 5_000 * tags + 150 * tagLength
 }
 
 const textOf = ({ text }: StoredTemplate) => (text.from === 'html' ? '' : text.source)

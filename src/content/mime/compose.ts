@@ -144,14 +144,15 @@ export function headOf(email: Omit<Email, 'html' | 'text'>) {
 const domainOf = rememberLast(asciiDomain)
 const fromHeader = rememberLast((name: string | null, email: string) => mailboxHeader('From', { name, email }))
 const subjectHeader = rememberLast((subject: string) => textHeader('Subject', subject))
-const lastDateHeader = rememberLast(dateHeader)
+// By the second: chunks of a broadcast that are sent at the same time differ in milliseconds.
+const lastDateHeader = rememberLast((seconds: number) => dateHeader(seconds * 1_000))
 
 function headersOf(email: Omit<Email, 'html' | 'text'>, recipient: string, messageIdHeader: string): string[] {
   const headers = [
     fromHeader(email.from.name ?? null, email.from.email),
     ...(email.shown ? shownHeaders(email.shown) : [mailboxHeader('To', email.to, recipient)]),
     subjectHeader(email.subject),
-    lastDateHeader(email.date.getTime()),
+    lastDateHeader(Math.floor(email.date.getTime() / 1_000)),
     `Message-ID: ${messageIdHeader}`,
   ]
   if (email.replyTo && email.replyTo.length > 0) headers.push(mailboxListHeader('Reply-To', email.replyTo))

@@ -97,6 +97,8 @@ export class Senders {
   readonly #ofInstallation: UsedDefaultSender
   readonly #known = createCache<string, KnownDomain>(keptMax, { ttl: keptMs, noDeleteOnStaleGet: true })
   readonly #loading = new Map<string, Promise<KnownDomain>>()
+  /** That of the last address of a domain. */
+  readonly #identities = new WeakMap<KnownDomain, { address: string; identity: SenderIdentity }>()
 
   constructor({ db, box, policy, dkim, hosts, defaultSender }: SendersOptions) {
     this.#db = db
@@ -180,7 +182,15 @@ export class Senders {
     this.#defaults.forget(organizationId)
   }
 
-  #identityOf({ wasVerified, isVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
+  #identityOf(domain: KnownDomain, address: string): SenderIdentity {
+    const last = this.#identities.get(domain)
+    if (last?.address === address) return last.identity
+    const identity = this.#newIdentity(domain, address)
+    this.#identities.set(domain, { address, identity })
+    return identity
+  }
+
+  #newIdentity({ wasVerified, isVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
     const isAllowedToAll = this.#policy.allows(address)
     const isLost = wasVerified && !isVerified
     return {

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { createCache } from '../runtime/cache.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
@@ -82,7 +82,9 @@ const destinationsMax = 2_000
 /** Their MAC is the second half of that of the email. */
 const secondHalves = new Set<TokenPurpose>(['unsubscribe_link', 'test_unsubscribe_link'])
 
-type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject>; destination: KeyObject }
+type Key = { id: number; byPurpose: Record<TokenPurpose, MacKey>; destination: MacKey }
+/** A key of HMAC-SHA256, padded for the hash of the text and for the hash of that hash (RFC 2104). */
+type MacKey = { inner: Buffer; outer: Buffer }
 
 /** Signs with the current secret and verifies with the current and the previous ones. */
 export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
@@ -112,7 +114,13 @@ export function createTokens(secrets: { current: string; previous?: readonly str
 function deriveKey(secret: string): Key {
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `waxwing token v1 ${info}`, bytes))
-  const keyFor = (purpose: string) => createSecretKey(derive(purpose, 32))
+  const keyFor = (purpose: string): MacKey => {
+    const secretKey = Buffer.concat([derive(purpose, 32)], macBlockBytes)
+    return {
+      inner: secretKey.map((byte) => byte ^ 0x36) as Buffer,
+      outer: secretKey.map((byte) => byte ^ 0x5c) as Buffer,
+    }
+  }
   return {
     id: derive('key id', keyIdBytes)[0]!,
     destination: keyFor('destination'),
@@ -139,8 +147,20 @@ function deriveKey(secret: string): Key {
  */
 const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + clickUrlBytesMax + linkMacBytes)
 
-/** As a binary string, and with a key object: buffers take about 1 µs longer. */
-const macOf = (key: KeyObject, signed: Buffer): string => createHmac('sha256', key).update(signed).digest('binary')
+const macBlockBytes = 64
+const hashBytes = 32
+const innerScratch = Buffer.alloc(macBlockBytes + scratch.length)
+const outerScratch = Buffer.alloc(macBlockBytes + hashBytes)
+
+/** Returns the MAC as a binary string. `createHmac` takes twice as long, because it creates objects that are collected. */
+function macOf({ inner, outer }: MacKey, signed: Buffer): string {
+  innerScratch.set(inner)
+  innerScratch.set(signed, macBlockBytes)
+  const innerHash = hash('sha256', innerScratch.subarray(0, macBlockBytes + signed.length), 'binary')
+  outerScratch.set(outer)
+  outerScratch.write(innerHash, macBlockBytes, 'latin1')
+  return hash('sha256', outerScratch, 'binary')
+}
 
 /** Compares in constant time. A token contains only the start of its MAC. */
 const isMac = (mac: Buffer, expected: string): boolean =>

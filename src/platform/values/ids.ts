@@ -72,6 +72,8 @@ const made = new DataView(new ArrayBuffer(uuidBytes))
 const madeBytes = new Uint8Array(made.buffer)
 let lastMs = 0
 let sequence = 0
+/** Of the last call of `timeDigits`: the emails of a chunk have the same time. */
+let lastTime = { ms: Number.NaN, digits: '' }
 
 /**
  * Returns a UUIDv7 (RFC 9562): 48 bits of time, a 12-bit sequence within the millisecond, 62 random bits. The ids of
@@ -114,8 +116,10 @@ export function derivedId<P extends Prefix>(_prefix: P, time: string | number, .
 
 const timeLength = 13
 function timeDigits(ms: number): string {
+  if (ms === lastTime.ms) return lastTime.digits
   const digits = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}`
+  lastTime = { ms, digits: `${digits.slice(0, 8)}-${digits.slice(8)}` }
+  return lastTime.digits
 }
 
 // Crockford's base32 alphabet in lower case: without i, l, o and u, and the text sorts like the number. 128 bits are 26
