@@ -1,4 +1,3 @@
-import { parseSmtpUrl } from '@waxwing/smtp-client'
 import { type Area, loopsOf } from '../platform/area.ts'
 import type { Platform } from '../platform/platform.ts'
 import { measure } from '../platform/runtime/measure.ts'
@@ -40,8 +39,13 @@ export type Delivery = ReturnType<typeof createDelivery>
 /** By which way, as whom and how fast emails leave. */
 export function createDelivery({ secrets, db, baseUrl }: Platform, base: DeliveryBase) {
   const { servers, senders, policy, dkim, mailFrom } = base
+  const spfSources: DomainParts['spfSources'] = async (organizationId, domain) => {
+    const hosts = await servers.hostsFor(organizationId, domain)
+    return [...new Set(hosts.flatMap((host) => spfSource(host, hostOf(new URL(baseUrl()))) ?? []))]
+  }
   return {
     ...base,
+    spfSources,
     carriers: new Carriers({ db, servers, senders, policy, dkim, mailFrom }),
     trackingHosts: new TrackingHosts(db, baseUrl),
     mailServerBox: mailServerBox(secrets),
@@ -92,19 +96,16 @@ export function deliveryArea(platform: Platform, delivery: Delivery, hooks: Deli
 
 function domainParts(
   { config, secrets, db, baseUrl }: Platform,
-  { mailFrom, trackingHosts, senders }: Delivery,
+  { mailFrom, trackingHosts, senders, spfSources }: Delivery,
   { onDomainChange: onChange }: DeliveryHooks,
 ): DomainParts {
-  const relayHost = config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host
   return {
     db,
+    spfSources,
     box: domainKeyBox(secrets),
     hosts: {
       get host() {
         return hostOf(new URL(baseUrl()))
-      },
-      get spfSource() {
-        return relayHost && spfSource(relayHost, this.host)
       },
       bounceDomain: config.BOUNCE_DOMAIN?.toLowerCase(),
     },

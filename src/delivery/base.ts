@@ -1,4 +1,4 @@
-import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
+import { openRelay, parseSmtpUrl, type RelayState, type Transport } from '@waxwing/smtp-client'
 import type { Base } from '../platform/base.ts'
 import { parseMailFrom } from '../platform/values/mailbox.ts'
 import { dkimOf } from './dkim/dkim.ts'
@@ -85,6 +85,7 @@ function createServers(
   return new MailServers({
     db,
     relay,
+    relayHost: config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host,
     shapeByReceiver: config.SMTP_SHAPING,
     open: (row, onState) => counted(openMailServer(opening, row, onState)),
     onState: (row, state) => void recordState({ db, log, onChange }, row, state),

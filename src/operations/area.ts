@@ -36,7 +36,7 @@ export function operationsArea(platform: Platform, below: Below, hooks: Operatio
   const { config, db, log, read, publicAddress, metrics, bucket, roles } = platform
   const { pause, settings } = below
   const { keys, throttle } = below.accounts
-  const { relay, dkim, policy, senders, servers } = below.delivery
+  const { relay, dkim, policy, senders, servers, spfSources } = below.delivery
   const bounceProviders = providerTitles(config)
   const sending = new SendingStatus({
     relay,
@@ -67,6 +67,7 @@ export function operationsArea(platform: Platform, below: Below, hooks: Operatio
           dkim,
           policy,
           servers,
+          spfSources,
           publicAddress,
           bounceDomain: settings.bounceDomain,
           bounceProviders,

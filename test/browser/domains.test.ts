@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type OtherRecords, startNameServer } from '../support/name-server.ts'
+import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
@@ -11,7 +12,7 @@ const names = await startNameServer(
   (name) => published.get(name) ?? {},
 )
 const browser = await sharedBrowser()
-const service = await startSharedService({ DNS_SERVERS: names.address })
+const service = await startSharedService({ DNS_SERVERS: names.address, BASE_URL: '' })
 
 test('a domain is added, its records are published and found, its link host is renamed and its key rotated', async () => {
   const account = await registerOwner(service)
@@ -32,7 +33,7 @@ test('a domain is added, its records are published and found, its link host is r
   const publish = async (purpose: string) => {
     const codes = await rows.filter({ hasText: purpose }).last().getByRole('code').allTextContents()
     const [name, , value] = codes
-    published.set(name!, purpose === 'Link host' ? { addresses: [value!] } : { txt: [value!] })
+    published.set(name!, purpose === 'Link host' ? { cname: value! } : { txt: [value!] })
   }
   await publish('Ownership')
   await page.getByRole('button', { name: 'Check now' }).click()
@@ -41,6 +42,27 @@ test('a domain is added, its records are published and found, its link host is r
   await publish('DKIM')
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('Verified', { exact: true }).first().waitFor()
+
+  // Nothing is offered that only this machine can reach.
+  const manage = (method: string, path: string, body: object) =>
+    service.manage(account.session, method, `/organization${path}`, body)
+  await page.getByText('SPF follows once your email leaves', { exact: false }).waitFor()
+  await page.getByText('The link host follows once this installation has a public address.', { exact: false }).waitFor()
+  expect(await rows.filter({ hasText: /localhost|Link host|SPF/ }).count()).toBe(0)
+  await manage('PATCH', '/sending/setup', { base_url: 'https://wax.example.net' })
+  await manage('POST', '/mail-servers', { name: 'SES', preset: 'amazon_ses', username: 'AKIA', password: 'p' })
+  published.set('shop.example.com', { txt: ['v=spf1 include:_spf.google.com -all'] })
+  await page.reload()
+  const spf = rows.filter({ hasText: 'SPF' })
+  await spf.getByText('v=spf1 include:amazonses.com ~all', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await spf.getByText('The record does not contain include:amazonses.com.', { exact: false }).waitFor()
+  await spf.getByText('Found: v=spf1 include:_spf.google.com -all').waitFor()
+  await spf.getByText('v=spf1 include:_spf.google.com include:amazonses.com -all', { exact: true }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await publish('SPF')
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await spf.getByText('Found', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Change hosts' }).click()
@@ -55,6 +77,7 @@ test('a domain is added, its records are published and found, its link host is r
   published.set('go.shop.example.com', { addresses: ['192.0.2.1'] })
   await page.getByRole('button', { name: 'Check now' }).click()
   await linkHost.getByText('The name has other addresses than', { exact: false }).waitFor()
+  published.delete('go.shop.example.com')
   await publish('Link host')
   await page.getByRole('button', { name: 'Check now' }).click()
   await linkHost.getByText('Found', { exact: true }).waitFor()

@@ -54,8 +54,10 @@ test('a sender without a public domain needs no records', () => {
 test('SPF authorizes the sending hosts: the provider’s, the relay, or this one', () => {
   expect(spf({ relayHost: 'email-smtp.eu-west-1.amazonaws.com' })).toBe('v=spf1 include:amazonses.com ~all')
   expect(spf({ relayHost: 'evilsendgrid.net' })).toBe('v=spf1 a:evilsendgrid.net ~all')
-  expect(spf({ relayHost: '203.0.113.9' })).toBe('v=spf1 ip4:203.0.113.9 ~all')
-  expect(spf({ relayHost: '2001:db8::9' })).toBe('v=spf1 ip6:2001:db8::9 ~all')
+  expect(spf({ relayHost: '9.9.9.9' })).toBe('v=spf1 ip4:9.9.9.9 ~all')
+  expect(spf({ relayHost: '2620:fe::fe' })).toBe('v=spf1 ip6:2620:fe::fe ~all')
+  for (const relayHost of ['10.0.0.9', 'fd00::9', 'mail.localhost', 'relay', 'smtp.zeptomail.eu'])
+    expect([relayHost, spf({ relayHost })]).toEqual([relayHost, undefined])
   expect(spf({ relayHost: '127.0.0.1' })).toBe('v=spf1 a:mail.acme.example ~all')
   expect(spf({ relayHost: 'localhost', host: 'localhost' })).toBeUndefined()
   expect(spf({ relayHost: undefined })).toBeUndefined()

@@ -2,6 +2,7 @@ import { type MxRecord, NODATA, NOTFOUND } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopback } from '@waxwing/smtp-client'
+import { isPublicAddress } from '../../platform/egress/addresses.ts'
 import { storableText } from '../../platform/values/text.ts'
 import { type DkimSigner, dnsRecord } from './dkim.ts'
 
@@ -40,30 +41,51 @@ export function recordsToSet({ sender, bounceDomain, host, relayHost, dkim }: Ma
   if (dkim) records.push({ ...dnsRecord(dkim), purpose: 'DKIM' })
   if (isPublicName(domain))
     records.push({ type: 'TXT', name: `_dmarc.${domain}`, value: 'v=DMARC1; p=none', purpose: 'DMARC' })
-  if (bounceDomain) records.push({ type: 'MX', name: bounceDomain, value: `10 ${host}`, purpose: 'bounces' })
+  if (bounceDomain && isPublishable(host))
+    records.push({ type: 'MX', name: bounceDomain, value: `10 ${host}`, purpose: 'bounces' })
   return records
 }
 
-const isPublicName = (name: string) => name.includes('.') && isIP(name) === 0
+const isPublicName = (name: string) => name.includes('.') && isIP(name) === 0 && !/(^|\.)localhost$/.test(name)
 
-/** Providers send from other hosts than the one that accepts email, and publish them for SPF. */
-const providers: [relay: RegExp, source: string][] = [
+/** Whether other people can reach a host by its name or address, so that records with it make sense. */
+export const isPublishable = (host: string): boolean => (isIP(host) ? isPublicAddress(host) : isPublicName(host))
+
+/**
+ * Providers send from other hosts than the one that accepts email, and publish them for SPF. Null: only for their own domain,
+ * which is then the envelope sender, or not known.
+ */
+const providers: [relay: RegExp, source: string | null][] = [
   [/(^|\.)amazonaws\.com$/, 'include:amazonses.com'],
   [/(^|\.)sendgrid\.net$/, 'include:sendgrid.net'],
   [/(^|\.)mailgun\.org$/, 'include:mailgun.org'],
   [/(^|\.)postmarkapp\.com$/, 'include:spf.mtasv.net'],
   [/(^|\.)(gmail|google)\.com$/, 'include:_spf.google.com'],
   [/(^|\.)(office365|outlook)\.com$/, 'include:spf.protection.outlook.com'],
+  [/(^|\.)(brevo|sendinblue)\.com$/, 'include:spf.brevo.com'],
+  [/(^|\.)mailjet\.com$/, 'include:spf.mailjet.com'],
+  [/(^|\.)smtp2go\.com$/, 'include:spf.smtp2go.com'],
+  [/(^|\.)resend\.com$/, 'include:amazonses.com'],
+  [/(^|\.)tem\.scaleway\.com$/, 'include:_spf.tem.scaleway.com'],
+  [/(^|\.)mailersend\.net$/, 'include:_spf.mailersend.net'],
+  [/(^|\.)elasticemail\.com$/, 'include:_spf.elasticemail.com'],
+  [/(^|\.)smtp\.mailtrap\.io$/, 'include:_spf.smtp.mailtrap.live'],
+  [/(^|\.)mandrillapp\.com$/, 'include:spf.mandrillapp.com'],
+  [/(^|\.)fastmail\.com$/, 'include:spf.messagingengine.com'],
+  [/(^|\.)zoho\.com$/, 'include:zohomail.com'],
+  [/(^|\.)eu\.sparkpostmail\.com$/, null],
+  [/(^|\.)sparkpostmail\.com$/, 'include:sparkpostmail.com'],
+  [/(^|\.)(zoho\.eu|zeptomail\.(com|eu|in))$/, null],
 ]
 
 /** Returns undefined if there is no public host or address to authorize. */
 export function spfSource(relayHost: string, ownHost: string): string | undefined {
   const provider = providers.find(([pattern]) => pattern.test(relayHost.toLowerCase()))
-  if (provider) return provider[1]
+  if (provider) return provider[1] ?? undefined
   const machine = isLoopback(relayHost) ? ownHost : relayHost
   const family = isIP(machine)
-  if (family !== 0) return isLoopback(machine) ? undefined : `ip${family}:${machine}`
-  return isPublicName(machine) ? `a:${machine}` : undefined
+  if (!isPublishable(machine)) return undefined
+  return family === 0 ? `a:${machine}` : `ip${family}:${machine}`
 }
 
 /** Looks up all records in parallel. */

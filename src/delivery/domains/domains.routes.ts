@@ -18,6 +18,7 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import type { NamedStages } from '../../platform/runtime/named-stages.ts'
 import { existing } from '../../platform/values/errors.ts'
 import { toText } from '../../platform/values/ids.ts'
+import { checksOf, notChecked } from './check-records.ts'
 import type { Domain } from './domain.ts'
 import { selectDomain, selectDomains } from './domains.sql.ts'
 import { addDomain, changeLabels, type DomainParts, removeDomain, rotateKey, verifyDomain } from './domains.ts'
@@ -62,7 +63,9 @@ const Labels = {
 export type DomainRouteParts = DomainParts & { read: BoundedRead; stages: Pick<NamedStages, 'domainChecks'> }
 
 export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox {
-  const { db, read, hosts } = parts
+  const { db, read } = parts
+  const out = async (domain: Domain) =>
+    domainOut(domain, parts.hosts, await parts.spfSources(domain.organizationId, domain.name))
   const stage = parts.stages.domainChecks
   return async (api) => {
     tagRoutes(api, 'Domains')
@@ -74,7 +77,7 @@ export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox
         response: answers(Type.Array(DomainOut)),
       },
       handler: async (request) =>
-        ok((await read(organizationIdOf(request), selectDomains)).map((domain) => domainOut(domain, hosts))),
+        ok(await Promise.all((await read(organizationIdOf(request), selectDomains)).map(out))),
     })
 
     api.post('/domains', {
@@ -84,6 +87,8 @@ export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox
         description: `Makes a DKIM key, which never leaves the service, and returns the DNS records to publish. The domain is \`verified\` when the records for \`ownership\` and \`dkim\` are found; the others are recommended. Until then they are looked up every minute, later less often.
 
 Emails from a verified domain carry its own hosts as soon as their records are found: links have the host of the record \`tracking\`, and bounces are returned to that of \`return_path\`, which is only asked for if this installation receives bounces by email. Their names begin with \`tracking_label\` and \`return_path_label\`, by default \`links\` and \`bounces\`.
+
+The record for \`spf\` allows the mail servers that may carry email from the domain. If one is published, \`value\` also contains what it says. No record is returned that would lead to this machine or a private network.
 
 A domain is verified by one organization only.`,
         errors: {
@@ -97,7 +102,7 @@ A domain is verified by one organization only.`,
         const organizationId = organizationIdOf(request)
         // Making a key takes about a tenth of a second of CPU time.
         const domain = await stage.run(organizationId, () => addDomain(parts, organizationId, request.body))
-        return reply.status(201).send(created(domainOut(domain, hosts)))
+        return reply.status(201).send(created(await out(domain)))
       },
     })
 
@@ -110,7 +115,7 @@ A domain is verified by one organization only.`,
         response: answers(DomainOut),
       },
       handler: async (request) =>
-        ok(domainOut(await existing('domain', selectDomain(db, ...targetOf(request, 'dom'))), hosts)),
+        ok(await out(await existing('domain', selectDomain(db, ...targetOf(request, 'dom'))))),
     })
 
     api.patch('/domains/:id', {
@@ -124,8 +129,7 @@ A domain is verified by one organization only.`,
         body: Type.Object(Labels),
         response: answers(DomainOut),
       },
-      handler: async (request) =>
-        ok(domainOut(await changeLabels(parts, ...targetOf(request, 'dom'), request.body), hosts)),
+      handler: async (request) => ok(await out(await changeLabels(parts, ...targetOf(request, 'dom'), request.body))),
     })
 
     api.post('/domains/:id/verify', {
@@ -142,7 +146,7 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
       handler: async (request) => {
         const [organizationId, id] = targetOf(request, 'dom')
         const domain = await existing('domain', selectDomain(db, organizationId, id))
-        return ok(domainOut(await stage.run(organizationId, () => verifyDomain(parts, domain)), hosts))
+        return ok(await out(await stage.run(organizationId, () => verifyDomain(parts, domain))))
       },
     })
 
@@ -158,7 +162,7 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
       },
       handler: async (request) => {
         const target = targetOf(request, 'dom')
-        return ok(domainOut(await stage.run(target[0], () => rotateKey(parts, ...target)), hosts))
+        return ok(await out(await stage.run(target[0], () => rotateKey(parts, ...target))))
       },
     })
 
@@ -179,15 +183,16 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
   }
 }
 
-function domainOut(domain: Domain, hosts: DomainHosts) {
+function domainOut(domain: Domain, hosts: DomainHosts, spfSources: readonly string[]) {
+  const checks = checksOf(domain, spfSources)
   const { id, name, status, nextSelector, failingSince, verifiedAt, checkedAt, createdAt } = domain
   return {
     id: toText('dom', id),
     name,
     status,
-    records: recordsOf(domain, hosts).map(({ key, purpose, type, name: recordName, value, required }) => ({
+    records: recordsOf(domain, hosts, spfSources).map(({ key, purpose, type, name: recordName, value, required }) => ({
       ...{ purpose, type, name: recordName, relative_name: relativeName(recordName), value, required },
-      ...(domain.checks[key] ?? { status: 'unknown' as const, found: null, detail: 'Not checked yet.' }),
+      ...(checks[key] ?? notChecked),
     })),
     tracking_label: domain.trackingLabel,
     return_path_label: domain.returnPathLabel,

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
+import { addMailServer } from '../../../test/support/mail-servers.ts'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../../test/support/name-server.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
@@ -24,7 +25,9 @@ const names = await startNameServer(
   (name) => zone.get(name)?.answer ?? (zone.has(name) ? [] : 'no such name'),
   (name) => zone.get(name) ?? {},
 )
-const start = () => startTestApp({ DNS_SERVERS: names.address, BASE_URL: 'https://wax.example.net' }, ['serve'])
+/** Nothing is sent. */
+const settings = { DNS_SERVERS: names.address, SMTP_URL: 'smtp://127.0.0.1:9', BASE_URL: 'https://wax.example.net' }
+const start = (more = {}) => startTestApp({ ...settings, ...more }, ['serve'])
 
 const lines: string[] = []
 const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) })
@@ -33,7 +36,8 @@ const partsOf = ({ db, secrets }: TestApp) => ({
   db,
   log,
   box: domainKeyBox(secrets),
-  hosts: { host: 'wax.example.net', spfSource: undefined, bounceDomain: undefined },
+  hosts: { host: 'wax.example.net', bounceDomain: undefined },
+  spfSources: async () => [],
   dnsServers: [names.address],
   onChange: recordDomainChange,
   afterChange: () => {},
@@ -136,8 +140,87 @@ test('each way in which a record can be wrong is named', async () => {
   const source = 'a:wax.example.net'
   const spf = (...txt: string[]) => check(spfName, { txt }, 'spf')
   expect(await spf(`v=spf1 include:a.example include:b.example ${source} -all`)).toEqual(['ok', null])
-  expect(await spf('v=spf1 include:a.example -all')).toEqual(['wrong', `The record does not contain ${source}.`])
+  expect(await spf('v=spf1 include:a.example -all')).toEqual([
+    'wrong',
+    `The record does not contain ${source}. Replace it with this value, which keeps the rest.`,
+  ])
   expect(await spf(`v=spf1 ${source} -all`, 'v=spf1 -all')).toEqual(['wrong', expect.stringContaining('several SPF')])
+})
+
+test('SPF allows the mail servers that may carry email from the domain, and keeps what is published', async () => {
+  await using app = await start({ SMTP_URL: undefined })
+  const domain = await add(app, 'example.com')
+  const spf = async () => {
+    const { data } = (await app.manage('GET', `/organization/domains/${domain.id}`)).body
+    const record = (data as Domain).records.find(({ purpose }) => purpose === 'spf')
+    return record && [record.value, record.status, record.detail]
+  }
+  const publishSpf = async (...txt: string[]) => {
+    zone.set('example.com', { txt })
+    await verify(app, domain)
+    return spf()
+  }
+  // The built-in inbox sends nothing.
+  expect(await spf()).toBeUndefined()
+
+  const ses = await addMailServer(app, { preset: 'amazon_ses', username: 'AKIA', password: 'p' })
+  expect(await spf()).toEqual(['v=spf1 include:amazonses.com ~all', 'unknown', 'Not checked yet.'])
+  const google = 'v=spf1 include:_spf.google.com'
+  const missing = (sources: string) =>
+    `The record does not contain ${sources}. Replace it with this value, which keeps the rest.`
+  expect(await publishSpf(`${google} -all`)).toEqual([
+    `${google} include:amazonses.com -all`,
+    'wrong',
+    missing('include:amazonses.com'),
+  ])
+  expect(await publishSpf(`${google} +include:AmazonSES.com ?all`)).toEqual([
+    `${google} +include:AmazonSES.com ?all`,
+    'ok',
+    null,
+  ])
+  // Receivers stop at "all", and what fails is not allowed.
+  for (const useless of ['-all include:amazonses.com', '-include:amazonses.com -all'])
+    expect([useless, (await publishSpf(`v=spf1 ${useless}`))![1]]).toEqual([useless, 'wrong'])
+  expect(await publishSpf(`${google} redirect=_spf.example.org`)).toEqual([
+    `${google} include:amazonses.com redirect=_spf.example.org`,
+    'wrong',
+    missing('include:amazonses.com'),
+  ])
+  expect(await publishSpf(`${google} -all`, 'v=spf1 include:_spf.google.com mx ~all')).toEqual([
+    `${google} mx include:amazonses.com -all`,
+    'wrong',
+    expect.stringContaining('several SPF records'),
+  ])
+  const many = Array.from({ length: 10 }, (_, index) => `include:s${index}.example.org`).join(' ')
+  expect((await publishSpf(`v=spf1 ${many} -all`))![2]).toBe(
+    `${missing('include:amazonses.com')} The record needs 11 DNS look-ups, and receivers stop after 10. Remove what no longer sends your email.`,
+  )
+
+  // Known at once, without another look at the DNS.
+  await publishSpf('v=spf1 include:amazonses.com ~all')
+  const own = await addMailServer(app, { url: 'smtp://ada:secret@mail.example.com:587', kinds: ['marketing'] })
+  expect(await spf()).toEqual([
+    'v=spf1 include:amazonses.com a:mail.example.com ~all',
+    'wrong',
+    missing('a:mail.example.com'),
+  ])
+  await app.manage('PATCH', `/organization/mail-servers/${own}`, { from_domains: ['other.example'] })
+  expect(await spf()).toEqual(['v=spf1 include:amazonses.com ~all', 'ok', null])
+  await app.manage('PATCH', `/organization/mail-servers/${own}`, { from_domains: [], kinds: ['transactional'] })
+  await app.manage('DELETE', `/organization/mail-servers/${ses}`)
+  expect((await spf())![0]).toBe('v=spf1 include:amazonses.com a:mail.example.com ~all')
+})
+
+test('nothing that leads to this machine or a private network is to be published', async () => {
+  for (const BASE_URL of ['http://localhost:3000', 'http://10.0.0.7', 'http://[fd00::7]', 'http://waxwing:3000']) {
+    await using app = await start({ BASE_URL, BOUNCE_DOMAIN: 'bounces.acme.example', BOUNCE_SMTP_PORT: '0' })
+    const domain = await add(app, 'example.com')
+    expect([BASE_URL, domain.records.map(({ purpose }) => purpose)]).toEqual([BASE_URL, ['ownership', 'dkim', 'dmarc']])
+    expect(JSON.stringify(domain.records)).not.toMatch(/localhost|10\.0\.0\.7|fd00|:waxwing/)
+    await addMailServer(app, { url: 'smtp://10.0.0.8' })
+    const { data } = (await verify(app, domain)).body
+    expect(data.records).toHaveLength(3)
+  }
 })
 
 test('a DKIM record may be an alias of another name', async () => {

@@ -6,7 +6,7 @@ import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
 import { type DomainId, newId, type OrganizationId } from '../../platform/values/ids.ts'
-import { checkRecords } from './check-records.ts'
+import { checkRecords, checksOf } from './check-records.ts'
 import { newDkimKey } from './dkim-keys.ts'
 import { openDns } from './dns.ts'
 import { type Domain, type DomainStatus, trackingHostOf } from './domain.ts'
@@ -38,6 +38,8 @@ export type DomainParts = {
   db: Db
   box: SecretBox
   hosts: DomainHosts
+  /** The mechanisms of SPF that allow the mail servers that may carry email from a domain. */
+  spfSources: (organizationId: OrganizationId, domain: string) => Promise<readonly string[]>
   /** Asked instead of the name servers of a domain, if set. */
   dnsServers: readonly string[] | undefined
   /** The domain of MAIL_FROM, whose default sender needs no replacement. */
@@ -101,6 +103,14 @@ const withoutExtras = (text: string) =>
 /** By name. */
 export const listDomains = (db: Reader, organizationId: OrganizationId) => selectDomains(db, organizationId)
 
+/** The domain with its checks for the mail servers as they are now. */
+export async function withCurrentChecks(
+  { spfSources }: Pick<DomainParts, 'spfSources'>,
+  domain: Domain,
+): Promise<Domain> {
+  return { ...domain, checks: checksOf(domain, await spfSources(domain.organizationId, domain.name)) }
+}
+
 export const findDomain = (db: Reader, organizationId: OrganizationId, id: DomainId) =>
   selectDomain(db, organizationId, id)
 
@@ -112,8 +122,9 @@ const takenByOther = (name: string) => conflict(`${name} is verified by another 
  */
 export async function verifyDomain(parts: DomainParts, domain: Domain, now = new Date()): Promise<Domain> {
   const dns = await openDns(domain.name, parts.dnsServers)
-  const checks = await checkRecords(dns, domain, parts.hosts)
   const { organizationId, id } = domain
+  const spfSources = await parts.spfSources(organizationId, domain.name)
+  const checks = await checkRecords(dns, domain, parts.hosts, spfSources)
   const checked = await parts.db.begin(async (tx) => {
     const current = await existing('domain', lockDomain(tx, organizationId, id))
     if (!hasSameRecords(current, domain) || (current.checkedAt && current.checkedAt > now)) return current

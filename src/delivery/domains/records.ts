@@ -1,6 +1,8 @@
-import { isIP, isIPv4 } from 'node:net'
+import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
+import { isPublishable } from '../dkim/dns-records.ts'
 import { type Domain, type RecordKey, type RecordPurpose, returnPathHostOf, trackingHostOf } from './domain.ts'
+import { mergedSpf, publishedSpf } from './spf.ts'
 
 /** A DNS record that the owner of a domain should publish. */
 export type WantedRecord = {
@@ -16,8 +18,6 @@ export type WantedRecord = {
 export type DomainHosts = {
   /** The host of this installation. */
   host: string
-  /** The mechanism of SPF that allows the mail server, such as `include:amazonses.com`. Undefined if it is not known. */
-  spfSource: string | undefined
   /** The domain that receives bounces; undefined if none are received. */
   bounceDomain: string | undefined
 }
@@ -25,12 +25,15 @@ export type DomainHosts = {
 export const ownershipValue = (token: string) => `waxwing-domain-verification=${token}`
 export const dkimValue = (publicKey: string) => `v=DKIM1; k=rsa; p=${publicKey}`
 
-export function recordsOf(domain: Domain, hosts: DomainHosts): WantedRecord[] {
+/**
+ * Returns the records to publish. `spfSources` are the mechanisms of SPF that allow the mail servers of the domain, such as
+ * `include:amazonses.com`; without any, and for hosts that others cannot reach, there is nothing to publish.
+ */
+export function recordsOf(domain: Domain, hosts: DomainHosts, spfSources: readonly string[]): WantedRecord[] {
   const { name } = domain
-  const { host, spfSource, bounceDomain } = hosts
+  const { bounceDomain } = hosts
   const dkim = (selector: string, publicKey: string) =>
     ({ purpose: 'dkim', type: 'TXT', name: `${selector}._domainkey.${name}`, value: dkimValue(publicKey) }) as const
-  const spf = `v=spf1 ${spfSource ?? (isIPv4(host) ? `ip4:${host}` : `a:${host}`)} ~all`
   return [
     {
       key: 'ownership',
@@ -44,15 +47,19 @@ export function recordsOf(domain: Domain, hosts: DomainHosts): WantedRecord[] {
     ...(domain.nextSelector && domain.nextDkimPublicKey
       ? [{ key: 'next_dkim', ...dkim(domain.nextSelector, domain.nextDkimPublicKey), required: false } as const]
       : []),
-    {
-      key: 'spf',
-      purpose: 'spf',
-      type: 'TXT',
-      // Receivers check SPF for the domain of the envelope sender.
-      name: bounceDomain ? returnPathHostOf(domain) : name,
-      value: spf,
-      required: false,
-    },
+    ...(spfSources.length > 0
+      ? [
+          {
+            key: 'spf',
+            purpose: 'spf',
+            type: 'TXT',
+            // Receivers check SPF for the domain of the envelope sender.
+            name: bounceDomain ? returnPathHostOf(domain) : name,
+            value: mergedSpf(publishedSpf(domain.checks.spf?.found), spfSources),
+            required: false,
+          } as const,
+        ]
+      : []),
     { key: 'dmarc', purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', required: false },
     ...hostRecordsOf(domain, hosts),
   ]
@@ -60,6 +67,7 @@ export function recordsOf(domain: Domain, hosts: DomainHosts): WantedRecord[] {
 
 /** A host of the installation needs no record. */
 function hostRecordsOf(domain: Domain, { host, bounceDomain }: DomainHosts): WantedRecord[] {
+  if (!isPublishable(host)) return []
   const [returnPath, tracking] = [returnPathHostOf(domain), trackingHostOf(domain)]
   const records: (WantedRecord | false)[] = [
     bounceDomain !== undefined &&

@@ -25,7 +25,9 @@ export function hostUseOf(domain: HostUse, checks: Checks): HostUse {
 }
 
 function isUsable(check: RecordCheck | undefined, isUsed: boolean): boolean {
-  return check === undefined || check.status === 'unknown' ? isUsed : check.status === 'ok'
+  // There is nothing to publish, so nothing leads to the host.
+  if (check === undefined) return false
+  return check.status === 'unknown' ? isUsed : check.status === 'ok'
 }
 
 /**

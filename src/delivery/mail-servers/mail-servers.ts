@@ -22,6 +22,7 @@ export type MailServersOptions = {
   db: Db
   /** The transport of SMTP_URL. Without it, emails without a mail server go to the built-in inbox. */
   relay: Transport | undefined
+  relayHost?: string | undefined
   /** Whether the limits of receiving sites apply to SMTP_URL. */
   shapeByReceiver?: boolean
   open: (row: MailServerRow, onState: (state: RelayState) => void) => Transport
@@ -57,7 +58,7 @@ export class MailServers {
   constructor(options: MailServersOptions) {
     this.#options = options
     const { relay } = options
-    this.#installation = relay && [installationOf(relay, options.shapeByReceiver ?? false)]
+    this.#installation = relay && [installationOf(relay, options)]
     this.#known = createCache<OrganizationId, Known>(organizationsMax, {
       dispose: ({ servers }, _id, reason) => {
         if (reason !== 'set') for (const { transport } of servers) transport.retire()
@@ -119,6 +120,15 @@ export class MailServers {
   async ownServers(organizationId: OrganizationId): Promise<readonly OwnServer[]> {
     await this.changed(organizationId)
     return this.#known.get(organizationId)?.servers ?? none
+  }
+
+  /** The hosts of all servers that may carry email from a domain. */
+  async hostsFor(organizationId: OrganizationId, domain: string): Promise<readonly string[]> {
+    await this.load(organizationId)
+    const servers = (['transactional', 'marketing'] as const).flatMap(
+      (flowKind) => this.serversFor({ organizationId, id: '', flowKind, mailServerId: null }, `@${domain}`) ?? [],
+    )
+    return [...new Set(servers.map(({ host }) => host))]
   }
 
   /** Whether any organization may send now. */
@@ -251,10 +261,14 @@ export class MailServers {
 const isSameRow = (one: MailServerRow, other: MailServerRow) =>
   one.id === other.id && +one.updatedAt === +other.updatedAt && one.isSetByOwner === other.isSetByOwner
 
-const installationOf = (relay: Transport, shapeByReceiver: boolean): OpenServer => ({
+const installationOf = (
+  relay: Transport,
+  { relayHost = '', shapeByReceiver = false }: MailServersOptions,
+): OpenServer => ({
   id: installationServer,
   organizationId: undefined,
   name: 'SMTP_URL',
+  host: relayHost,
   provider: null,
   kinds: ['transactional', 'marketing'],
   fromDomains: [],

@@ -10,6 +10,7 @@ export type OpenServer = Routing & {
   /** Undefined for SMTP_URL. */
   organizationId: OrganizationId | undefined
   name: string
+  host: string
   /** Whose reports of bounces are understood, if it is a known provider. */
   provider: ReportProvider | null
   messagesPerSecond: number | null

@@ -11,7 +11,7 @@ async function startServer(name: string, answer: (verb: string) => Answer | unde
   const smtp = await startRawSmtp({ answer: ({ verb }) => answer(verb) })
   const relay = openRelay(smtp.url)
   const server: OpenServer = {
-    ...{ id: name as MailServerId, organizationId: 'org' as OrganizationId, name, provider: null },
+    ...{ id: name as MailServerId, organizationId: 'org' as OrganizationId, name, host: name, provider: null },
     ...{ kinds: ['transactional'], fromDomains: [], priority: 1, weight: 1 },
     ...{ messagesPerSecond: null, messagesPerDay: null, shapeByReceiver: true },
     state: () => relay.state(),

@@ -183,8 +183,10 @@ const authenticating = [
 ] as const
 
 function ownDns(own: Domain): Result {
+  // SPF has no record while no mail server is known.
+  const wanted = authenticating.filter(([key]) => key !== 'spf' || own.checks.spf)
   const titles = (status: string) =>
-    authenticating.flatMap(([key, title]) => ((own.checks[key]?.status ?? 'unknown') === status ? [title] : []))
+    wanted.flatMap(([key, title]) => ((own.checks[key]?.status ?? 'unknown') === status ? [title] : []))
   const wrong = titles('wrong')
   if (wrong.length > 0) return failing(`Correct ${list.format(wrong)} of ${own.name}.`, { domain: own })
   const missing = titles('missing')
@@ -192,7 +194,7 @@ function ownDns(own: Domain): Result {
   const unknown = titles('unknown')
   if (unknown.length > 0)
     return todo(`${list.format(unknown)} of ${own.name} could not be looked up yet.`, { domain: own })
-  return done(`SPF, DKIM and DMARC of ${own.name} are published.`)
+  return done(`${list.format(wanted.map(([, title]) => title))} of ${own.name} are published.`)
 }
 
 function bounces({ bounceDomain, bounceProviders, reportingServer, servers, isOperator }: SetupFacts): Result {

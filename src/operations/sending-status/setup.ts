@@ -2,7 +2,7 @@ import { isOperator, type Member } from '../../accounts/people/guards.ts'
 import { getBrand } from '../../content/brands/brands.ts'
 import type { DkimSigner } from '../../delivery/dkim/dkim.ts'
 import type { SenderPolicy } from '../../delivery/dkim/sender-policy.ts'
-import { listDomains } from '../../delivery/domains/domains.ts'
+import { type DomainParts, listDomains, withCurrentChecks } from '../../delivery/domains/domains.ts'
 import { domainOfAddress } from '../../delivery/domains/only-here.ts'
 import type { Senders } from '../../delivery/domains/senders.ts'
 import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
@@ -19,7 +19,7 @@ import { findSendingQueue } from './sending-status.sql.ts'
 import type { Health, SendingStatus } from './sending-status.ts'
 import type { SetupFacts } from './setup-steps.ts'
 
-export type SetupParts = {
+export type SetupParts = Pick<DomainParts, 'spfSources'> & {
   read: BoundedRead
   sending: SendingStatus
   dkim: DkimSigner | undefined
@@ -56,7 +56,7 @@ export async function findSetup(parts: SetupParts, member: Member): Promise<Setu
     leaves: { transactional: carriers.transactional !== undefined, marketing: carriers.marketing !== undefined },
     health: healthOf(found.states) ?? downOf(carriers.transactional) ?? sending.health(found.queue),
     carrier: carriers.transactional?.[0]?.name,
-    domains: found.domains,
+    domains: await Promise.all(found.domains.map((domain) => withCurrentChecks(parts, domain))),
     sender,
     installationSigns: signs ? dkim.domain : undefined,
     baseUrl: { url: publicAddress.url, source: publicAddress.source },

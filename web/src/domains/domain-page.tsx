@@ -1,13 +1,14 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { IconKey, IconRefresh, IconTrash, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNavigate, useParams } from 'react-router'
+import { Link, useNavigate, useParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Domain } from '../api/types.ts'
+import type { Domain, DomainRecord } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
+import { setupQuery } from '../settings/settings.api.ts'
 import { ActionMenu } from '../ui/action-menu.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -126,12 +127,41 @@ function DomainView({ domain }: { domain: Domain }) {
           title="DNS records"
           description="Add these records at your DNS provider. The first two are required; the others make it more likely that your emails arrive."
         >
-          <DomainRecords records={domain.records} />
+          <Stack gap="sm">
+            <DomainRecords records={domain.records} />
+            <RecordsToFollow records={domain.records} />
+          </Stack>
         </Section>
         <WarmUpSection domain={domain} />
       </Stack>
       {changingHosts && <HostsDialog domain={domain} onSaved={store} onClose={() => setChangingHosts(false)} />}
     </Page>
+  )
+}
+
+/** Nothing is offered that leads to this machine or a private network. */
+function RecordsToFollow({ records }: Pick<Domain, 'records'>) {
+  const setup = useQuery(setupQuery)
+  const has = (purpose: DomainRecord['purpose']) => records.some((record) => record.purpose === purpose)
+  const isLocal = setup.data?.steps.some(({ key, state }) => key === 'base_url' && state !== 'done')
+  const setupLink = (
+    <Anchor component={Link} to={paths.setup} inherit>
+      Setup
+    </Anchor>
+  )
+  return (
+    <>
+      {!has('spf') && (
+        <Text size="sm" c="dimmed">
+          SPF follows once your email leaves through a provider or a mail server at a public address. See {setupLink}.
+        </Text>
+      )}
+      {!has('tracking') && isLocal && (
+        <Text size="sm" c="dimmed">
+          The link host follows once this installation has a public address. See {setupLink}.
+        </Text>
+      )}
+    </>
   )
 }
 

@@ -15,7 +15,7 @@ const purposes: Record<DomainRecord['purpose'], string> = {
 const uses: Record<DomainRecord['purpose'], string> = {
   ownership: 'Proves that the domain is yours.',
   dkim: 'The key with which receivers check your signature.',
-  spf: 'Allows the mail server. Receivers check it at the return path.',
+  spf: 'Allows your mail servers. Receivers check it at the return path.',
   dmarc: 'What receivers do with emails that fail the checks.',
   return_path: 'Bounces are returned to your domain.',
   tracking: 'Links in your emails have your domain.',

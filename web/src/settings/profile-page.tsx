@@ -39,7 +39,7 @@ export function ProfilePage() {
                 : 'Owners also receive alerts about sending and webhooks.'
             }
           >
-            <Stack gap="md">
+            <Stack gap="md" maw={560}>
               {data.mail.alerts === 'not_sent' && (
                 <Notice tone="warn">
                   No mail server is connected, so alerts are not sent. They are kept in the inbox, and listed under
