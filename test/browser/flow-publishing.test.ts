@@ -89,5 +89,8 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
   await page.getByRole('heading', { name: 'Copy of Order confirmation' }).waitFor()
   await page.getByText('Draft', { exact: true }).waitFor()
   expect((await manage('GET', '/flows?status=draft'))[0]).toMatchObject({ name: 'Copy of Order confirmation' })
+  // There is nothing yet that it would change.
+  await button('Publish').click()
+  await page.getByRole('dialog', { name: 'Publish flow' }).getByText('goes live').waitFor()
   expect(tab.problems).toEqual([])
 })

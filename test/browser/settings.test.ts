@@ -154,6 +154,10 @@ test('an owner permits a member to start broadcasts; a member sees role names an
   await page.getByRole('cell', { name: 'Owner', exact: true }).waitFor()
   await page.getByRole('cell', { name: 'Member', exact: true }).waitFor()
   expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
+
+  await page.goto('settings/organization')
+  await page.getByText('Only owners can change these settings.').waitFor()
+  expect(await page.getByLabel('Name').isDisabled()).toBe(true)
 })
 
 test('API keys, webhooks and the side bar link to the API reference', async () => {

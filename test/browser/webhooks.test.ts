@@ -60,6 +60,7 @@ test('a test event shows its attempt, and a failed delivery is replayed from its
   const answer = page.getByRole('status').getByRole('article', { name: 'Attempt 1' })
   await answer.getByText('HTTP 410', { exact: true }).waitFor()
   await page.getByText('X-Service-Signature').waitFor()
+  await page.getByText('webhook-signature').waitFor()
   await page.keyboard.press('Escape')
 
   status = 200
@@ -75,7 +76,8 @@ test('a test event shows its attempt, and a failed delivery is replayed from its
 
 test('the facts of a webhook change together with its deliveries', async () => {
   const account = await registerOwner(service)
-  await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  let status = 200
+  await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
   const id = await createWebhook(service, account, receiver.url())
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -86,6 +88,11 @@ test('the facts of a webhook change together with its deliveries', async () => {
   await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor()
   await page.getByText('Healthy', { exact: true }).waitFor()
   await page.getByText('100% of 1', { exact: true }).waitFor()
+  // What is tried in vain is no success.
+  status = 500
+  await happen(service.db, await organizationIdOf(account), 'emailOpen')
+  await page.getByText(/^Failing since /).waitFor()
+  await page.getByText('50% of 2', { exact: true }).waitFor()
 })
 
 test('all failed deliveries are replayed at once', async () => {
