@@ -5,6 +5,7 @@ import { Refusal } from '../../platform/values/errors.ts'
 import { type MessageId, toText } from '../../platform/values/ids.ts'
 import { compose, type Email } from './compose.ts'
 import { headerText } from './headers.ts'
+import { encodeText, TextForm } from './text-form.ts'
 
 const mail: Email = {
   id: '01890000-0000-7000-8000-000000000001' as MessageId,
@@ -304,3 +305,49 @@ const wellFormed = (text: string) => Buffer.from(text).toString()
 const bodyText = (text: string) => wellFormed(text).replace(/\r\n|\r/g, '\n')
 /** The parser ends every body with one. */
 const withoutLastBreak = (text: string | undefined) => (text ?? '').replace(/\n$/, '')
+
+test('a text whose constant parts were encoded before is encoded like the whole text', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '<',
+      't',
+      'td',
+      '<td>',
+      '<P>',
+      'x',
+      ' ',
+      '\t',
+      '\n',
+      '\r',
+      '=',
+      '=_',
+      '.',
+      'F',
+      'From ',
+      'é',
+      '\ud83d',
+      '\ude00',
+    ],
+    ...['\0', 'x'.repeat(70), 'y'.repeat(990)],
+  )
+  const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
+  const encodings = new Map<string, number>()
+  fc.assert(
+    fc.property(
+      text,
+      fc.array(fc.tuple(text, text), { maxLength: 4 }),
+      fc.array(fc.array(text, { minLength: 4, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+      (first, following, fillings) => {
+        const form = new TextForm([first, ...following.map(([constant]) => constant)])
+        for (const values of [following.map(([, value]) => value), ...fillings]) {
+          const filled = form.fill(values.slice(0, following.length))
+          const encoded = encodeText(filled, '=_0')
+          expect(encoded).toEqual(encodeText(String(filled), '=_0'))
+          encodings.set(encoded.encoding, (encodings.get(encoded.encoding) ?? 0) + 1)
+        }
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+  expect(Math.min(...encodings.values())).toBeGreaterThan(300)
+})

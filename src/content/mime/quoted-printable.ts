@@ -18,18 +18,30 @@ const encoded = 0
 const plain = 1
 const blank = 2
 const lineEnd = 3
+const tagStart = 4
 const kinds = new Uint8Array(256).fill(plain, 33, 127)
 kinds[equals] = encoded
 kinds[space] = kinds[tab] = blank
 kinds[cr] = kinds[lf] = lineEnd
+kinds['<'.charCodeAt(0)] = tagStart
+
+/**
+ * Where a line starts whatever is before: after a line break, and at the start of tags such as `<td>` or `<p>`, so that HTML
+ * on a single line has such places as well. What is between two of them is encoded once for all emails (`text-form.ts`).
+ */
+export const lineStart = /(?<=\n)|(?=<[dpt])/i
+const startsLine = new Uint8Array(256)
+for (const letter of 'dptDPT') startsLine[letter.charCodeAt(0)] = 1
 
 /**
  * Encodes text as quoted-printable UTF-8 with CRLF line endings. No line starts with a dot or "From ", which some old
- * transports corrupt, and none ends with a space, which they remove. Lone surrogates become U+FFFD.
+ * transports corrupt, and none ends with a space, which they remove. Lone surrogates become U+FFFD. `continues`: the text
+ * goes on with the start of a tag.
  */
-export function quotedPrintable(text: string): string {
+export function quotedPrintable(text: string, continues = false): string {
   const bytes = Buffer.from(text)
-  // Each byte takes at most three characters, and every 25 bytes three more for a soft line break.
+  // Each byte takes at most three characters, and every 25 bytes three more for a soft line break. Those before tags take
+  // three for at least two bytes that are not encoded.
   const out = scratchFor(Math.ceil(bytes.length * 3.13) + 8)
   let end = 0
   let column = 0
@@ -51,9 +63,13 @@ export function quotedPrintable(text: string): string {
       continue
     }
     const isLiteral =
-      kind === plain ? column > 0 || !needsCareAtStart(bytes, at) : kind === blank && !endsLine(bytes, at)
+      kind === tagStart ||
+      (kind === plain
+        ? column > 0 || !needsCareAtStart(bytes, at)
+        : kind === blank && !endsLine(bytes, at) && (continues || at + 1 < bytes.length))
     const width = isLiteral ? 1 : 3
-    if (column + width > lineLengthMax) {
+    const startsTag = kind === tagStart && column > 0 && startsLine[bytes[at + 1]!] === 1
+    if (startsTag || column + width > lineLengthMax) {
       out[end++] = equals
       out[end++] = cr
       out[end++] = lf
@@ -75,4 +91,4 @@ export function quotedPrintable(text: string): string {
 const needsCareAtStart = (bytes: Buffer, at: number) =>
   bytes[at] === dot || (bytes[at] === letterF && from.every((byte, index) => bytes[at + index] === byte))
 
-const endsLine = (bytes: Buffer, at: number) => at + 1 === bytes.length || kinds[bytes[at + 1]!] === lineEnd
+const endsLine = (bytes: Buffer, at: number) => kinds[bytes[at + 1]!] === lineEnd

@@ -1,4 +1,5 @@
 import { type EncodedBody, encodeBody, hasSafeLines, isAscii, lineLengthMax } from './body-encoding.ts'
+import { lineStart, quotedPrintable } from './quoted-printable.ts'
 
 /** A text whose constant parts are encoded already. */
 export type FilledText = { encode(boundary: string): EncodedBody; toString(): string }
@@ -19,25 +20,36 @@ type Constant = {
   tail: number | undefined
 }
 
+/** `head` and `tail` belong to lines that may contain values; the whole lines between them are encoded. */
+type Quoted = { head: string; lines: string | undefined; tail: string }
+
 /** Constant texts with a value after each of them but the last. */
 export class TextForm {
   readonly #texts: readonly string[]
-  /** Undefined if the text cannot be sent in 7bit. */
+  /** Undefined if the text cannot be sent in 7bit, or if its values may decide that. */
   readonly #constants: readonly Constant[] | undefined
+  /** Whether it cannot be sent in 7bit whatever its values are. */
+  readonly #isQuoted: boolean
+  #quoted: readonly Quoted[] | undefined
 
   constructor(texts: readonly string[]) {
     this.#texts = texts
     const constants = texts.map((text, index) => plainConstant(text, index === 0))
     this.#constants = constants.every((constant) => constant !== undefined) ? constants : undefined
+    this.#isQuoted = texts.some(needsQuoting)
   }
 
   fill(values: readonly string[]): FilledText {
     return {
-      encode: (boundary) => this.#inSevenBit(values) ?? encodeBody(this.#joined(values), boundary),
+      encode: (boundary) =>
+        this.#isQuoted
+          ? this.#inQuotedPrintable(values)
+          : (this.#inSevenBit(values) ?? encodeBody(this.#joined(values), boundary)),
       toString: () => this.#joined(values),
     }
   }
 
+  /** Returns undefined if it may not be possible. */
   #inSevenBit(values: readonly string[]): EncodedBody | undefined {
     if (!this.#constants) return undefined
     let body = ''
@@ -46,17 +58,33 @@ export class TextForm {
     for (const { lines, head, tail } of this.#constants) {
       body += lines
       column += head
-      if (column > lineLengthMax) return undefined
+      if (column > lineLengthMax) return this.#inQuotedPrintable(values)
       if (tail !== undefined) column = tail
       if (index === values.length) break
       const value = values[index++]!
-      if (!plainValue.test(value) || value.includes('=_')) return undefined
+      if (!plainValue.test(value)) return isAscii(value) ? undefined : this.#inQuotedPrintable(values)
+      if (value.includes('=_')) return undefined
       // What needs care at the start of a line.
       if (column === 0 && (value[0] === '.' || 'From '.startsWith(value.slice(0, 5)))) return undefined
       body += value
       column += value.length
     }
     return { encoding: '7bit', body }
+  }
+
+  #inQuotedPrintable(values: readonly string[]): EncodedBody {
+    this.#quoted ??= this.#texts.map(quotedConstant)
+    let body = ''
+    let open = ''
+    for (const [index, { head, lines, tail }] of this.#quoted.entries()) {
+      open += head
+      if (lines !== undefined) {
+        body += quotedLines(open) + lines
+        open = tail
+      }
+      open += values[index] ?? ''
+    }
+    return { encoding: 'quoted-printable', body: body + quotedPrintable(open) }
   }
 
   #joined(values: readonly string[]): string {
@@ -79,4 +107,22 @@ function plainConstant(text: string, isFirst: boolean): Constant | undefined {
     head: first === -1 ? text.length : first,
     tail: first === -1 ? undefined : tail.length,
   }
+}
+
+/** Whether no email with this constant can be sent in 7bit. */
+const needsQuoting = (text: string): boolean =>
+  !isAscii(text) || text.includes('\0') || text.split(/[\r\n]/).some(({ length }) => length > lineLengthMax)
+
+function quotedConstant(text: string): Quoted {
+  const pieces = text.split(lineStart)
+  if (pieces.length === 1) return { head: text, lines: undefined, tail: '' }
+  const [head] = pieces
+  const tail = pieces.at(-1)!
+  return { head: head!, lines: quotedLines(text.slice(head!.length, text.length - tail.length)), tail }
+}
+
+/** Encodes text before the start of a line. */
+function quotedLines(text: string): string {
+  const isOpen = text !== '' && !/[\r\n]$/.test(text)
+  return isOpen ? `${quotedPrintable(text, true)}=\r\n` : quotedPrintable(text)
 }
