@@ -61,7 +61,7 @@ export const areas: Record<string, Area> = {
   broadcasts: {
     about: 'One email to many: drafts, audience, ledger, sending and results.',
     subjects: ['audience', 'ledger', 'results', 'sending', 'drafts'],
-    uses: { accounts: 8, events: 6, audience: 24, delivery: 21, content: 36, sending: 23 },
+    uses: { accounts: 8, events: 6, audience: 24, delivery: 21, content: 37, sending: 23 },
     sharesSql: true,
   },
   engagement: {

@@ -1,18 +1,18 @@
 import type { Senders } from '../delivery/domains/senders.ts'
 import type { BoundedRead } from '../platform/db/bounded-read.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
-import { enqueue } from '../platform/queue/queue.ts'
 import { invalid, Refusal } from '../platform/values/errors.ts'
-import { type BroadcastId, newId, type OrganizationId } from '../platform/values/ids.ts'
+import type { BroadcastId, OrganizationId } from '../platform/values/ids.ts'
 import { announceBroadcast } from './announce.ts'
 import type { AudienceCounts } from './audience/audience.sql.ts'
 import { countWholeAudience } from './audience/count-audience.ts'
 import { type Broadcast, updateContent, updateStatus } from './broadcasts.sql.ts'
-import { checkFlow, checkSenders, getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
-import { controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload, stepKind } from './ledger/lanes.ts'
+import { checkFlow, checkSenders, getBroadcast, getLocked, readyToSend } from './broadcasts.ts'
+import { releaseHeldLanes } from './ledger/lanes.ts'
 import { beginRound } from './ledger/ledger.sql.ts'
 import { checkPlannedTime, nowInsteadOf, plannedStart } from './schedule.ts'
 import { type Confirmation, checkAnnouncer, checkUnsubscribed } from './sending/service-announcements.ts'
+import { enqueueStep, notIn, pause } from './status.ts'
 import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
 
@@ -115,17 +115,6 @@ export async function pauseBroadcast(parts: ActionParts, key: Key): Promise<Broa
   return change(parts, key, (tx, current) => pause(tx, current, { reason: 'user', detail: null }))
 }
 
-/** Pauses a broadcast that is being sent. Throws `Refusal` in any other status. */
-export async function pause(
-  tx: Tx,
-  current: Broadcast,
-  { reason, detail }: { reason: string; detail: string | null },
-): Promise<void> {
-  if (current.status !== 'sending') throw notIn(current, 'Only a broadcast that is being sent can be paused.')
-  await updateStatus(tx, current, { status: 'paused', reason, detail })
-  await holdLanes(tx, current)
-}
-
 export async function resumeBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
   return change(parts, key, async (tx, current) => {
     if (current.status !== 'paused') throw notIn(current, 'Only a paused broadcast can be resumed.')
@@ -186,9 +175,4 @@ async function change(
     await work(tx, await getLocked(tx, organizationId, id))
     return getBroadcast(tx, organizationId, id)
   })
-}
-
-export function enqueueStep(tx: Tx, { organizationId, id }: Key, step: Step, delayMs: number): void {
-  const payload: StepPayload = { broadcastId: id, step }
-  enqueue(tx, [{ organizationId, kind: stepKind, lane: controlLane(id), id: newId('brc'), delayMs, payload }])
 }

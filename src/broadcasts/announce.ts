@@ -3,7 +3,7 @@ import type { Tx } from '../platform/db/db.ts'
 import type { BroadcastEventName } from '../platform/values/event-types.ts'
 import { toText } from '../platform/values/ids.ts'
 import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
-import { countsOut } from './shapes.ts'
+import { countsOut } from './counts.ts'
 
 /** Informs webhooks of a change of the broadcast, as it is after this transaction. */
 export async function announceBroadcast(

@@ -21,6 +21,7 @@ import {
 import { type FlowOfBroadcast, findFlowOf, selectSenders } from './results/flow-of-broadcast.sql.ts'
 import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './sending/service-announcements.ts'
+import { notIn } from './status.ts'
 import { checkSubjects, checkVariants } from './variants.ts'
 
 export type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'
@@ -97,9 +98,6 @@ export async function freeName(db: Reader, organizationId: OrganizationId, name:
   for (let number = 2; taken.has(copy); number++) copy = `${base} (${number})`
   return copy
 }
-
-export const notIn = ({ status }: Pick<Broadcast, 'status'>, advice: string) =>
-  new Refusal('conflict', `This broadcast is ${status}. ${advice}`)
 
 /** Throws `Refusal` if the content is invalid. Drafts may be incomplete. `checkSubjects` checks the subjects. */
 export async function checkContent(

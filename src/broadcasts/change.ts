@@ -3,10 +3,11 @@ import type { Tx } from '../platform/db/db.ts'
 import { invalid, Refusal } from '../platform/values/errors.ts'
 import type { BroadcastId, OrganizationId } from '../platform/values/ids.ts'
 import { type Broadcast, type BroadcastContent, updateContent, updateStatus } from './broadcasts.sql.ts'
-import { checkContent, type DraftParts, getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
+import { checkContent, type DraftParts, getBroadcast, getLocked, readyToSend } from './broadcasts.ts'
 import { wakeStep } from './ledger/lanes.ts'
 import { checkPlannedTime, plannedStart } from './schedule.ts'
 import { emptyAudience } from './shapes.ts'
+import { notIn } from './status.ts'
 import { checkSubjects } from './variants.ts'
 
 /** Who changes a broadcast, and whether they may start it and send service announcements. */

@@ -9,7 +9,6 @@ import { Pacer } from '../platform/runtime/pacer.ts'
 import { Refusal } from '../platform/values/errors.ts'
 import { type BroadcastId, type ContactId, newId } from '../platform/values/ids.ts'
 import { isTimeZone } from '../platform/values/time-zone.ts'
-import { enqueueStep } from './actions.ts'
 import { announceBroadcast } from './announce.ts'
 import {
   countContacts,
@@ -39,6 +38,7 @@ import { forLedger } from './ledger/ledger-slices.ts'
 import { findFlowOf } from './results/flow-of-broadcast.sql.ts'
 import { localStart, sameTimeZone } from './schedule.ts'
 import { endRetry, isRetry, resetAllFailed } from './sending/retry.ts'
+import { enqueueStep } from './status.ts'
 import { isTesting } from './variants.ts'
 
 /** Several processes can share a broadcast of this size. */

@@ -1,9 +1,10 @@
 import { invalid } from '../platform/values/errors.ts'
 import { type BroadcastId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
 import { withoutDeleted } from './audience/resolve-audience.ts'
-import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast, notIn } from './broadcasts.ts'
+import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast } from './broadcasts.ts'
 import { findSubject } from './results/flow-of-broadcast.sql.ts'
 import { scheduleNow } from './schedule.ts'
+import { notIn } from './status.ts'
 
 /**
  * Creates a draft for the recipients of a sent broadcast who have not opened it, with another subject. Throws `Refusal` if

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { parseUtm, UtmIn, UtmOut } from '../content/flows/utm.ts'
+import { UtmIn, UtmOut } from '../content/flows/utm.shapes.ts'
+import { parseUtm } from '../content/flows/utm.ts'
 import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../platform/http/envelope.ts'
 import { outOf } from '../platform/http/out-of.ts'
 import { Strict } from '../platform/http/unknown-fields.ts'
 import { parseIdParam } from '../platform/values/id-params.ts'
 import { nameMax } from '../platform/values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
+import { countsOut } from './counts.ts'
 import { scheduleNow } from './schedule.ts'
 import { weekdays } from './sending/weekly-window.ts'
 import { subjectMax, testFields, VariantKeyOut, VariantsIn, VariantsOut, variantsOut } from './variant-shapes.ts'
@@ -165,19 +167,6 @@ export const emptyAudience = {
   exclude_segment_ids: [],
   all_subscribed: false,
   not_opened_broadcast_id: null,
-}
-
-const finalStatuses = ['sent', 'cancelled', 'expired']
-
-/** Until the ledger of a cancelled broadcast is updated, its pending rows are shown as what they will be. */
-export function countsOut({ counts, status }: Broadcast) {
-  const byStatus = Object.fromEntries(recipientStatuses.map((each) => [each, counts[each] ?? 0])) as Record<
-    (typeof recipientStatuses)[number],
-    number
-  >
-  // Summed up instead of read from the broadcast, so that they add up at any moment.
-  const all = { recipients: Object.values(byStatus).reduce((sum, each) => sum + each, 0), ...byStatus }
-  return finalStatuses.includes(status) ? { ...all, pending: 0, cancelled: all.cancelled + all.pending } : all
 }
 
 export const broadcastOut = outOf(

@@ -6,14 +6,8 @@ import {
 } from '../../platform/db/any-case.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import {
-  attributeOf,
-  type BooleanCondition,
-  type DateCondition,
-  type ListCondition,
-  type NumberCondition,
-  type TextCondition,
-} from './filter.ts'
+import { attributeOf } from './attribute-fields.ts'
+import type { BooleanCondition, DateCondition, ListCondition, NumberCondition, TextCondition } from './filter.ts'
 
 // Attributes are JSON of any type: a comparison is false for values that do not have its type, and the negative
 // operators are the opposite of the positive ones, so they match contacts without a value. Each function has one

@@ -1,28 +1,20 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { oneOf } from '../../platform/http/envelope.ts'
 import { eventNames } from '../../platform/values/event-types.ts'
+import { attributePrefix } from './attribute-fields.ts'
 import { broadcastOperators } from './broadcast-recipients.ts'
+import { conditionsMax, depthMax, nestedSegmentsMax, resolvedConditionsMax } from './filter-limits.ts'
 
 // A filter is a tree: conditions on contacts, joined by `all` and `any`. The same schema validates requests, describes
 // them in the API reference, and gives the types.
 
-export const depthMax = 4
-export const conditionsMax = 50
-export const filterBytesMax = 16 * 1024
-/** Levels of segments that name other segments, and the conditions in a segment and all segments that it names. */
-export const nestedSegmentsMax = 3
-export const resolvedConditionsMax = 200
 const valueMax = 500
 const daysMax = 3_650
 const occurrencesMax = 1_000
 
 /** The fields of a contact that are texts. Attributes are named `attributes.` and their key. */
 export const textFields = ['email', 'email_domain', 'first_name', 'last_name'] as const
-const attributePrefix = 'attributes.'
 const attributeNameMax = 200
-
-/** The name of the attribute in a field. It may contain dots. */
-export const attributeOf = (field: string): string => field.slice(attributePrefix.length)
 
 const unary = ['is_set', 'is_not_set'] as const
 export const operators = {

@@ -10,15 +10,15 @@ import {
   matchesNumber,
   matchesText,
 } from './attribute-conditions.ts'
+import { attributeOf } from './attribute-fields.ts'
 import { recipientCondition } from './broadcast-recipients.ts'
-import {
-  attributeOf,
-  type BroadcastCondition,
-  type Condition,
-  type ContactStatus,
-  type EngagementCondition,
-  type Filter,
-  type SegmentCondition,
+import type {
+  BroadcastCondition,
+  Condition,
+  ContactStatus,
+  EngagementCondition,
+  Filter,
+  SegmentCondition,
 } from './filter.ts'
 import type { NestedSegments, ResolvedFilter } from './nested-segments.ts'
 

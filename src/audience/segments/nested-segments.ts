@@ -1,7 +1,8 @@
 import type { Reader } from '../../platform/db/db.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import type { OrganizationId, SegmentId } from '../../platform/values/ids.ts'
-import { type Filter, nestedSegmentsMax, resolvedConditionsMax } from './filter.ts'
+import type { Filter } from './filter.ts'
+import { nestedSegmentsMax, resolvedConditionsMax } from './filter-limits.ts'
 import { type CheckedFilter, countConditions, segmentIdsIn } from './parse-filter.ts'
 import { type Segment, selectSegmentsById, selectUsers } from './segments.sql.ts'
 

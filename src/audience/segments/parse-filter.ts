@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { type FieldProblem, invalid } from '../../platform/values/errors.ts'
 import { type BroadcastId, type FlowId, type GroupId, parseId, type SegmentId } from '../../platform/values/ids.ts'
 import { isStorableJson, unstorableProblem } from '../../platform/values/text.ts'
-import { type Condition, conditionsMax, depthMax, type Filter, FilterRef, filterBytesMax } from './filter.ts'
+import { type Condition, type Filter, FilterRef } from './filter.ts'
+import { conditionsMax, depthMax, filterBytesMax } from './filter-limits.ts'
 
 declare const checked: unique symbol
 /** A filter within the limits, in which every condition has the values that its operator needs. */

@@ -10,7 +10,7 @@ import { parseIdParam } from '../../platform/values/id-params.ts'
 import { type BroadcastId, type OrganizationId, parseId, toText } from '../../platform/values/ids.ts'
 import { type Broadcast, broadcastStatuses, selectBroadcasts, selectBroadcastsById } from '../broadcasts.sql.ts'
 import { getBroadcast } from '../broadcasts.ts'
-import { countsOut } from '../shapes.ts'
+import { countsOut } from '../counts.ts'
 import { hoursCounted } from './reactions.ts'
 import { type BroadcastResults, type Counted, linksListedMax } from './results.ts'
 

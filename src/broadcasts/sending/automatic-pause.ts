@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/runtime/log.ts'
-import { pause } from '../actions.ts'
 import { type Broadcast, lockBroadcast } from '../broadcasts.sql.ts'
+import { pause } from '../status.ts'
 
 export type PauseReason = { reason: string; detail: string }
 

@@ -1,30 +1,19 @@
-import type { Db, Tx } from '../../platform/db/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../../platform/queue/settle-jobs.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
-import { enqueueStep } from '../actions.ts'
 import { type Broadcast, findBroadcast, lockBroadcast } from '../broadcasts.sql.ts'
 import { selectOpenParts } from '../ledger/ledger.sql.ts'
 import { forLedger, type LedgerParts } from '../ledger/ledger-slices.ts'
 import { createParts } from '../prepare.ts'
 import { addReactions, noReactions } from '../results/reactions.ts'
-import { markDecided, markSampleSent } from '../variants.sql.ts'
+import { markDecided } from '../variants.sql.ts'
 import { isTesting } from '../variants.ts'
 
 export type DecideParts = LedgerParts & { db: Db }
 
 /** How often it is checked whether a paused broadcast was resumed. */
 const checkEveryMs = 1_000
-
-/** Called when the last part has ended: enqueues the step that chooses the winner, or the one that determines the result. */
-export async function afterLastPart(tx: Tx, broadcast: Broadcast): Promise<void> {
-  if (!isTesting(broadcast)) return enqueueStep(tx, broadcast, 'finish', 0)
-  if (broadcast.winner !== null) return enqueueStep(tx, broadcast, 'decide', 0)
-  // Chosen by a user, who enqueues the step.
-  if (broadcast.winnerBy === 'manual') return
-  await markSampleSent(tx, broadcast)
-  enqueueStep(tx, broadcast, 'decide', broadcast.decideAfterSeconds * 1000)
-}
 
 /**
  * Chooses the winner, unless a user has, and starts sending it to the rest. Returns `late` without changing anything if the

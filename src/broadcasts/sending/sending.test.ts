@@ -9,8 +9,8 @@ import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
 import { firstContactId, lastContactId } from '../../audience/segments/id-range.ts'
 import { parseId } from '../../platform/values/ids.ts'
-import { enqueueStep } from '../actions.ts'
 import { resetFailed } from '../ledger/ledger.sql.ts'
+import { enqueueStep } from '../status.ts'
 
 const countBy = (relay: TestRelay) => {
   const counts = new Map<string, number>()

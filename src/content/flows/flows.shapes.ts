@@ -9,7 +9,8 @@ import { blockerCodes } from './blockers.ts'
 import { checkNames } from './email-checks.ts'
 import type { FlowSummary } from './flows.sql.ts'
 import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
-import { parseUtm, UtmIn, UtmOut } from './utm.ts'
+import { UtmIn, UtmOut } from './utm.shapes.ts'
+import { parseUtm } from './utm.ts'
 
 // The shapes of flows, versions and drafts in requests and responses.
 

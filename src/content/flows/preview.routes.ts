@@ -23,7 +23,8 @@ import { findBlockers } from './blockers.ts'
 import { checkFields, contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
-import { UtmIn, utmQueryOf } from './utm.ts'
+import { UtmIn } from './utm.shapes.ts'
+import { utmQueryOf } from './utm.ts'
 import type { TemplateValues } from './values.ts'
 
 const PreviewIn = Named('PreviewInput', {

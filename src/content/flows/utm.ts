@@ -1,5 +1,3 @@
-import { Type } from 'typebox'
-import { Named, Nullable } from '../../platform/http/envelope.ts'
 import { clickUrlBytesMax } from '../../platform/secrets/tokens.ts'
 import { type FieldProblem, invalid } from '../../platform/values/errors.ts'
 
@@ -8,19 +6,7 @@ export const utmNames = ['source', 'medium', 'campaign', 'content'] as const
 /** The campaign that the links of an email are marked with, for analytics on the site that they lead to. */
 export type Utm = Record<(typeof utmNames)[number], string | null>
 
-const valueLengthMax = 100
-
-const Value = (description: string) => Nullable(Type.String({ maxLength: valueLengthMax, description }))
-const values = {
-  source: Value('Where the visitor comes from, such as `newsletter`.'),
-  medium: Value('Such as `email`.'),
-  campaign: Value('Such as `spring-sale`.'),
-  content: Value('Tells emails of a campaign apart, such as `variant-a`.'),
-}
-const description =
-  'Parameters that are added to the http links of the email, such as `utm_source`, unless a link has them already. Null for none.'
-export const UtmIn = Nullable(Type.Partial(Type.Object(values), { title: 'UtmInput', description }))
-export const UtmOut = Nullable(Named('Utm', values, { description }))
+export const valueLengthMax = 100
 
 /** Returns null if no value is set. Throws `Refusal` if a value is invalid. */
 export function parseUtm(given: { [Name in keyof Utm]?: string | null } | null | undefined): Utm | null {

@@ -1,7 +1,7 @@
 import type { OAuthSignIn } from '@waxwing/smtp-client'
 import type { Db } from '../../platform/db/db.ts'
 import { type PostOutcome, reasonInWords } from '../../platform/egress/post-outcome.ts'
-import { createSafePost, type SafePost, type SafePostOptions } from '../../platform/egress/safe-post.ts'
+import type { SafePost, SafePostOptions } from '../../platform/egress/safe-post.ts'
 import { createCache } from '../../platform/runtime/cache.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { type OAuthClient, openOAuth, sealOAuth, unreadableCredentials } from './credentials.ts'
@@ -87,9 +87,16 @@ export class AccessTokens {
     return accessToken
   }
 
+  /** Loaded here, because few mail servers need tokens, and undici takes 10 MB of each sending process. */
+  async #client(): Promise<SafePost> {
+    const { createSafePost } = await import('../../platform/egress/safe-post.ts')
+    this.#safePost ??= createSafePost({ ...this.#egress, timeoutMs: requestMsMax })
+    return this.#safePost
+  }
+
   /** Throws an error with the words of the provider, without secrets. */
   async #request(client: OAuthClient): Promise<Token> {
-    this.#safePost ??= createSafePost({ ...this.#egress, timeoutMs: requestMsMax })
+    const safePost = await this.#client()
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
       client_id: client.clientId,
@@ -98,7 +105,7 @@ export class AccessTokens {
       ...(client.scope && { scope: client.scope }),
     })
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
-    const outcome = await this.#safePost.post(client.tokenUrl, headers, body.toString(), anyStatus)
+    const outcome = await safePost.post(client.tokenUrl, headers, body.toString(), anyStatus)
     const token = outcome.kind === 'acknowledged' ? tokenOf(fieldsOf(outcome.responseBody)) : undefined
     if (token) return token
     throw new Error(`No access token from ${new URL(client.tokenUrl).host}: ${reasonOf(outcome, client)}`)

@@ -1,5 +1,3 @@
-import { errors } from 'undici'
-
 /** Why a receiver could not be reached or did not respond properly, as shown in the delivery log. */
 export class Unreachable extends Error {
   constructor(because: string) {
@@ -67,7 +65,8 @@ export function becauseOf(error: unknown): string {
     return 'sent an unexpected 100 or 101 response'
   const reason = reasonByCode[code]
   if (reason) return reason
-  if (error instanceof errors.HTTPParserError) return 'did not respond with valid HTTP'
+  // An instance of a class of undici, which is not loaded where nothing is called.
+  if ((last as Error).name === 'HTTPParserError') return 'did not respond with valid HTTP'
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return `the TLS handshake failed (${code})`
   return `the connection failed (${code || 'unknown'})`
 }
