@@ -254,7 +254,7 @@ async function bystanderSends(victim: Victim): Promise<number[]> {
   return timed(victim, 'broadcast of the other tenant', broadcastMsMax, async () => {
     const started = await manage('POST', `/organization/broadcasts/${id}/start`, { expected_recipients: 5 })
     await until(
-      `the broadcast of the other tenant, started with ${started.status}`,
+      `the broadcast of the other tenant, whose start answered: ${started.text}`,
       async () => (await manage('GET', `/organization/broadcasts/${id}`)).body.data?.counts.sent === 5,
       withinMs,
     )
