@@ -105,7 +105,7 @@ test('while the first mail server fails, a banner says so and the message shows 
   await page.getByText('Sent', { exact: true }).first().waitFor()
   await page.getByRole('link', { name: 'Second' }).waitFor()
   const banner = page.getByRole('status').filter({ hasText: 'The mail server First does not accept email' })
-  await banner.getByText('Your other mail servers carry its email meanwhile.', { exact: false }).waitFor()
+  await banner.getByText('Sent through Second instead.', { exact: false }).waitFor()
   await banner.getByRole('link', { name: 'Mail servers' }).click()
   const row = (name: string) => page.getByRole('row').filter({ hasText: name })
   await row('First').getByText('Failing').waitFor()

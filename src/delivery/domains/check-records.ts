@@ -104,7 +104,7 @@ const checks: Record<'ownership' | 'dkim' | 'next_dkim' | 'dmarc', Check> = {
   ownership: {
     ask: askTexts((text) => text.startsWith('waxwing-domain-verification=')),
     judge: ({ value }, found) =>
-      found.includes(value) ? null : 'The record has another value. It may belong to another organization.',
+      found.includes(value) ? null : 'Found a different value. Replace it with the value given here.',
   },
   dkim: dkimCheck,
   next_dkim: dkimCheck,

@@ -22,7 +22,7 @@ export async function recordMailServerChange(tx: Tx, change: MailServerChange): 
     organizationId,
     kind: 'mail_server_failing',
     title: `The mail server ${name} does not accept email`,
-    detail: `Since ${utc(change.since)}: ${change.reason}. Emails go through your other mail servers for them. If there is none, they stay queued and are sent as soon as it works again.`,
+    detail: `Since ${utc(change.since)}: ${change.reason}. Your other mail servers carry its email meanwhile. Without one, emails wait until it works again.`,
     path: `/sending/mail-servers/${toText('mse', id)}`,
   })
 }

@@ -48,8 +48,8 @@ export function MailServersPage() {
       titleHidden
       description={
         <>
-          Your email leaves through the mail server with the lowest priority that carries it, and through the next one
-          while that fails. See the <GuideLink name="mail-servers">guide to mail servers</GuideLink>, and the{' '}
+          Your email leaves through the first mail server in this list that carries it and works. See the{' '}
+          <GuideLink name="mail-servers">guide to mail servers</GuideLink>, and the{' '}
           <Anchor component={Link} to={paths.receivingSites} underline="always" inherit>
             limits per mailbox provider
           </Anchor>

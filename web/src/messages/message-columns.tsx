@@ -37,14 +37,14 @@ export const messageColumns: Column<Message>[] = [
     header: 'Flow',
     minWidth: '160px',
     cell: (message) => (
-      <>
+      <div>
         <span className="two-lines">{message.flow_name ?? '–'}</span>
         {message.broadcast && (
           <Text size="xs" c="dimmed">
             Broadcast {message.broadcast.name}
           </Text>
         )}
-      </>
+      </div>
     ),
   },
   { header: 'Queued', align: 'right', cell: (message) => <Time at={message.queued_at} /> },

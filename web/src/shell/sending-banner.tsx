@@ -15,7 +15,9 @@ export function SendingBanner() {
   const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: refetchMs })
   if (sending?.paused_since) return <PausedBanner since={sending.paused_since} />
   const failing = sending?.mail_servers.filter(({ status }) => status === 'failing') ?? []
-  if (sending?.state !== 'failing' && failing.length > 0) return <FailingServerBanner servers={failing} />
+  const others = sending?.mail_servers.filter(({ status }) => status !== 'failing') ?? []
+  if (sending?.state !== 'failing' && failing.length > 0)
+    return <FailingServerBanner servers={failing} others={others.map(({ name }) => name)} />
   if (sending?.state !== 'failing' || (sending.queued === 0 && failing.length === 0)) return null
   return (
     <div className={classes.banner}>
@@ -47,13 +49,13 @@ export function SendingBanner() {
 }
 
 /** Other mail servers work. */
-function FailingServerBanner({ servers }: { servers: SendingStatus['mail_servers'] }) {
+function FailingServerBanner({ servers, others }: { servers: SendingStatus['mail_servers']; others: string[] }) {
   return (
     <div className={classes.banner}>
       {servers.map(({ id, name, failure, next_try_at: next }) => (
         <Notice key={id} tone="warn" role="status" title={`The mail server ${name} does not accept email`}>
           {failure && <span className="break">{failure}. </span>}
-          Your other mail servers carry its email meanwhile.{' '}
+          Sent through {new Intl.ListFormat('en', { type: 'disjunction' }).format(others)} instead.{' '}
           {next && (
             <>
               Next attempt <AttemptTime at={next} />.{' '}
