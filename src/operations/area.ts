@@ -73,7 +73,7 @@ export function operationsArea(platform: Platform, below: Below, hooks: Operatio
           bounceProviders,
           onAddressChanged: hooks.onAddressChanged,
         }),
-        noticeRoutes({ read }),
+        noticeRoutes({ db, read, isRelayFailing: (tx, organizationId) => sending.isFailing(tx, organizationId) }),
         privacyRoutes({ db, read, keys, throttle }),
       ],
     },

@@ -1,9 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { recordPausedWebhook } from '../../src/operations/notices/notices.ts'
+import { type OrganizationId, parseId } from '../../src/platform/values/ids.ts'
 import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
+import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
+import { join } from './support/people.ts'
 import { registerOwner, startService, startSharedService } from './support/service.ts'
 
 // Well before the regular refetch of the statistics.
@@ -301,3 +305,54 @@ async function completeSteps(page: Page): Promise<void> {
 }
 
 const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })
+
+test('problems stay on the overview until they are solved or dismissed, and then under Activity', async () => {
+  const account = await registerOwner(service)
+  const member = await join(service, account, 'max@notices.example', 'member')
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, path, body)).body.data
+  const organizationId = parseId('org', (await manage('GET', '/me')).organization.id) as OrganizationId
+  const pause = async (name: string) => {
+    const { id } = await manage('POST', '/organization/webhooks', {
+      name,
+      url: 'http://127.0.0.1:9/',
+      all_events: true,
+    })
+    await manage('PATCH', `/organization/webhooks/${id}`, { status: 'paused' })
+    const webhook = { organizationId, id: parseId('whk', id)!, name, failingSince: new Date() }
+    await service.db.begin((tx) => recordPausedWebhook(tx, webhook))
+    return id as string
+  }
+  const ids = [await pause('First'), await pause('Second'), await pause('Third'), await pause('Fourth')]
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const problem = (name: string) => page.getByText(`The webhook “${name}” was paused`)
+
+  await page.goto('')
+  await problem('Fourth').waitFor()
+  expect(await problem('First').count()).toBe(0)
+  await page.getByRole('button', { name: 'Show 1 more' }).click()
+  await problem('First').waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await page.getByRole('button', { name: 'Dismiss: The webhook “Fourth” was paused' }).click()
+  await problem('Fourth').waitFor({ state: 'detached' })
+  await manage('PATCH', `/organization/webhooks/${ids[2]}`, { status: 'active' })
+  await page.reload()
+  // The oldest one is not hidden by those that were solved.
+  await problem('First').waitFor()
+  expect([await problem('Third').count(), await problem('Fourth').count()]).toEqual([0, 0])
+
+  await page.goto('activity')
+  await problem('Second').waitFor()
+  await page.getByRole('button', { name: 'Show past problems (2)' }).click()
+  const past = page.getByRole('list', { name: 'Past problems' }).getByRole('listitem')
+  await past.filter({ hasText: 'Third' }).getByText('Solved', { exact: true }).waitFor()
+  await past.filter({ hasText: 'Fourth' }).getByText('Dismissed', { exact: true }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+
+  await using other = await openTab(browser, service, { account: member })
+  await other.page.goto('')
+  await other.page.getByText('The webhook “First” was paused').waitFor()
+  expect(await other.page.getByRole('button', { name: 'Dismiss' }).count()).toBe(0)
+  expect([...tab.problems, ...other.problems]).toEqual([])
+})

@@ -1,3 +1,5 @@
+import { recordNotice } from '../../src/operations/notices/notices.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 import { accountEmailTo, tokenIn } from '../support/account-email.ts'
 import { until } from '../support/until.ts'
 import type { Recorder } from './recorder.ts'
@@ -33,7 +35,13 @@ export async function recordAccounts(recorder: Recorder): Promise<void> {
   await recordTeam(recorder)
   await recorder.record('getOrganization')
   await recorder.record('updateOrganization', { body: { timezone: 'Europe/Vienna' } })
-  await recorder.record('listNotices')
+  const organizationId = parseId('org', app.organizationId)!
+  const stopped = { kind: 'broadcast_expired' as const, title: 'The broadcast “May news” was not sent' }
+  const detail = 'It could not start within an hour. Nobody received it. Duplicate it to send it at another time.'
+  await app.db.begin((tx) => recordNotice(tx, { organizationId, ...stopped, detail }))
+  const notices = await recorder.record('listNotices', { query: { state: 'open' } })
+  await recorder.record('dismissNotice', { params: { id: notices.data[0].id } })
+  await app.db.statement`delete from notice_mails`
   await recorder.record('deleteOrganization', {
     as: { session: again.body.data.token },
     body: { name: 'Northwind Books', password: `${password} again` },

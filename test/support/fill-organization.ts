@@ -1,3 +1,5 @@
+import { recordNotice } from '../../src/operations/notices/notices.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 import { createFlow, send } from './flows.ts'
 import { smallGif } from './small-gif.ts'
 import type { TestApp } from './test-app.ts'
@@ -6,8 +8,8 @@ import { until } from './until.ts'
 /** Creates one record of every kind, and returns their ids by path parameter. */
 export async function fillOrganization(app: TestApp): Promise<Record<string, string>> {
   const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  // An email about the import would arrive in the inbox later.
-  await app.manage('PATCH', '/me', { alerts: { imports: false } })
+  // Emails about the import and the notice would arrive in the inbox later.
+  await app.manage('PATCH', '/me', { alerts: { imports: false, webhooks: false } })
   const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
   // Paused, so that its delivery does not change.
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
@@ -50,6 +52,16 @@ export async function fillOrganization(app: TestApp): Promise<Record<string, str
   })
   const limits = { messages_per_second: 1, messages_per_day: null }
   await app.manage('PUT', '/organization/receiving-sites/mail.acme.example', limits)
+  // A webhook that was paused has a notice, unless it was paused by hand.
+  await app.db.begin((tx) =>
+    recordNotice(tx, {
+      organizationId: parseId('org', app.organizationId)!,
+      kind: 'webhook_paused',
+      title: 'The webhook “CRM” was paused',
+      detail: 'Every delivery has failed.',
+      webhookId: parseId('whk', webhook.id)!,
+    }),
+  )
   const csv = 'email\ncarol@example.com\n'
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
@@ -66,6 +78,7 @@ export async function fillOrganization(app: TestApp): Promise<Record<string, str
   const invitation = await make('/invitations', { email: 'eve@acme.example', role: 'member' })
   await until('the invitation', async () => (await list('/inbox'))[1])
   return {
+    notices: (await list('/notices?state=open'))[0].id,
     members: (await list('/members'))[0].id,
     invitations: invitation.id,
     'api-keys': (await list('/api-keys'))[0].id,

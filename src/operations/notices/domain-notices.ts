@@ -21,6 +21,7 @@ export async function recordDomainChange(tx: Tx, domain: Domain, previous: Domai
       title: `A DNS record of ${name} has vanished`,
       detail: `Without it, receivers cannot check that your emails are from you. Emails from ${name} are still sent and signed for 24 hours. Publish the record again to keep the domain verified.`,
       path,
+      targetId: id,
     })
   if (status === 'unverified' && previous === 'warning')
     await recordNotice(tx, {
@@ -29,5 +30,6 @@ export async function recordDomainChange(tx: Tx, domain: Domain, previous: Domai
       title: `${name} is no longer verified`,
       detail: `A required DNS record has been missing since ${utc(failingSince!)}. Emails from ${name} are no longer signed for it. Publish the record again; the domain is then verified within minutes.`,
       path,
+      targetId: id,
     })
 }

@@ -24,6 +24,7 @@ export async function recordMailServerChange(tx: Tx, change: MailServerChange): 
     title: `The mail server ${name} does not accept email`,
     detail: `Since ${utc(change.since)}: ${change.reason}. Your other mail servers carry its email meanwhile. Without one, emails wait until it works again.`,
     path: `/sending/mail-servers/${toText('mse', id)}`,
+    targetId: id,
   })
 }
 
@@ -45,6 +46,7 @@ export async function recordConnectionChange(
     title: `The mail server ${name} was ${titles[change]}`,
     detail: `By ${changedBy}. ${describe(before, after)}${shared} If you did not expect this, check the mail server and who can sign in to your organization.`,
     path: `/sending/mail-servers/${toText('mse', id)}`,
+    targetId: id,
   })
 }
 

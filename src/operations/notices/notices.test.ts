@@ -1,19 +1,26 @@
-import { openRelay, type Transport } from '@waxwing/smtp-client'
+import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../../test/support/events.ts'
 import { installationCarriers } from '../../../test/support/installation-servers.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
+import { addMailServer } from '../../../test/support/mail-servers.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
+import type { DomainStatus } from '../../delivery/domains/domain.ts'
+import { findDomain } from '../../delivery/domains/domains.ts'
+import { recordState } from '../../delivery/mail-servers/states.ts'
 import { reportFailingEndpoints } from '../../events/webhooks/health.ts'
-import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import { newId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
 import { createService } from '../../service.ts'
-import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
+import { recordDomainChange } from './domain-notices.ts'
+import { recordMailServerChange } from './mail-server-notices.ts'
+import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices.ts'
+import { reportRelayOutage } from './watch.ts'
 
 const log = pino({ level: 'silent' })
 const settings = {
@@ -232,4 +239,106 @@ test('an address that cannot be used in an email does not prevent the emails to 
   const inbox = (await app.manage('GET', '/organization/inbox')).body.data
   expect(inbox.map(({ to }: { to: string }) => to)).toEqual(['owner@acme.example'])
   expect(await waiting(app)).toEqual([])
+})
+
+const listed = async ({ manage }: Pick<TestApp, 'manage'>, query = '?state=open') =>
+  (await manage('GET', `/organization/notices${query}`)).body.data as { id: string; title: string; state: string }[]
+const titles = async (app: Pick<TestApp, 'manage'>) => (await listed(app)).map(({ title }) => title)
+const states = async (app: Pick<TestApp, 'manage'>) => (await listed(app, '')).map(({ state }) => state)
+
+test('a notice is open as long as its cause lasts, and a second incident is not shown twice', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const organizationId = parseId('org', app.organizationId) as OrganizationId
+  const text = await addMailServer(app, { name: 'Relay one', url: 'smtp://127.0.0.1:9' })
+  const key = { organizationId, id: parseId('mse', text)! }
+  const observe = (state: RelayState) => recordState({ db: app.db, log, onChange: recordMailServerChange }, key, state)
+  const fail = () =>
+    observe({ kind: 'down', since: new Date(Date.now() - 10_000), reason: 'connection refused', nextTryAt: new Date() })
+  const failing = 'The mail server Relay one does not accept email'
+  await fail()
+  expect(await titles(app)).toEqual([failing])
+  await observe({ kind: 'up' })
+  expect([await titles(app), await states(app)]).toEqual([[], ['resolved']])
+  await fail()
+  expect([await titles(app), await states(app)]).toEqual([[failing], ['open', 'resolved']])
+  await app.manage('DELETE', `/organization/mail-servers/${text}`)
+  expect(await titles(app)).toEqual([])
+
+  const webhook = await subscribe(app)
+  await app.db.statement`update webhooks set failing_since = now() - interval '10 minutes'`
+  await app.db.begin((tx) => recordFailingWebhook(tx, { ...webhook, lastReason: null }))
+  expect(await titles(app)).toEqual(['The webhook “Orders” is failing'])
+  await app.db.statement`update webhooks set status = 'paused'`
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  expect(await titles(app)).toEqual(['The webhook “Orders” was paused'])
+  await app.db.statement`update webhooks set failing_since = null`
+  await app.manage('PATCH', `/organization/webhooks/${webhook.text}`, { status: 'active' })
+  expect(await titles(app)).toEqual([])
+
+  const { id } = (await app.manage('POST', '/organization/domains', { name: 'acme.example.com' })).body.data
+  const become = async (status: DomainStatus, before: DomainStatus) => {
+    await app.db.statement`update domains set status = ${status}, failing_since = now()`
+    const domain = (await findDomain(app.db, organizationId, parseId('dom', id)!))!
+    await app.db.begin((tx) => recordDomainChange(tx, domain, before))
+  }
+  await become('warning', 'verified')
+  expect(await titles(app)).toEqual(['A DNS record of acme.example.com has vanished'])
+  await become('unverified', 'warning')
+  expect(await titles(app)).toEqual(['acme.example.com is no longer verified'])
+  await become('verified', 'unverified')
+  expect(await titles(app)).toEqual([])
+  expect(new Set(await states(app))).toEqual(new Set(['resolved']))
+})
+
+test('the notice about SMTP_URL is open until it accepts email', async () => {
+  const gone = await startRelay()
+  await gone.stop()
+  await using app = await startTestApp({ SMTP_URL: gone.url }, ['serve'])
+  const check = () => app.manage('POST', '/organization/sending/check')
+  await check()
+  const since = new Date(Date.now() - 10 * 60_000)
+  const relay = { state: () => ({ kind: 'down' as const, since, reason: 'refused', nextTryAt: new Date() }) }
+  await reportRelayOutage({ db: app.db, log, relay })
+  expect(await titles(app)).toEqual(['The mail server can’t be reached'])
+  await using _back = await startRelay({ port: gone.port })
+  await check()
+  expect([await titles(app), await states(app)]).toEqual([[], ['resolved']])
+})
+
+test('an owner dismisses a notice for the organization, until it happens again', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const member = await join(app, 'member@acme.example', 'member')
+  const other = await registerOther(app)
+  const webhook = await subscribe(app)
+  await app.db.statement`update webhooks set status = 'paused'`
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  const [notice] = await listed(app)
+  const dismiss = (person: Pick<TestApp, 'manage'>, id = notice!.id) =>
+    person.manage('POST', `/organization/notices/${id}/dismiss`)
+  expect([(await dismiss(member)).status, (await dismiss(other)).status]).toEqual([403, 404])
+  expect([(await dismiss(app, 'ntc_1')).status, await titles(member)]).toEqual([404, [notice!.title]])
+  expect([(await dismiss(app)).status, (await dismiss(app)).status]).toEqual([200, 200])
+  expect([await titles(member), await states(member)]).toEqual([[], ['dismissed']])
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  expect([await titles(member), await states(member)]).toEqual([[notice!.title], ['open', 'dismissed']])
+})
+
+test('an open notice is neither hidden by newer ones nor deleted with old ones', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = await subscribe(app)
+  await app.db.statement`update webhooks set status = 'paused'`
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.db.statement`update notices set created_at = now() - interval '30 days'`
+  const userId = (await app.manage('GET', '/me')).body.data.user.id
+  const done = { organizationId: webhook.organizationId, createdBy: parseId('usr', userId)!, fault: null }
+  await app.db.begin(async (tx) => {
+    for (let n = 1; n <= 203; n++)
+      await recordFinishedImport(tx, {
+        ...{ ...done, id: newId('imp'), fileName: `${n}.csv` },
+        ...{ created: 1, updated: 0, rejected: 0 },
+      })
+  })
+  expect(await titles(app)).toEqual(['The webhook “Orders” was paused'])
+  const kept = await app.db`select from notices`
+  expect(kept).toHaveLength(201)
 })

@@ -11,9 +11,16 @@ import {
   type WebhookId,
 } from '../../platform/values/ids.ts'
 import { addNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
-import { insertNotice, type Notice, type NoticeKind, selectRecipients, trimNotices } from './notices.sql.ts'
+import {
+  insertNotice,
+  type Notice,
+  type NoticeKind,
+  type NoticeTarget,
+  selectRecipients,
+  trimNotices,
+} from './notices.sql.ts'
 
-/** Notices are recent news, not an archive. */
+/** Notices are recent news, not an archive. Open ones are kept as well. */
 const keptPerOrganization = 200
 
 /** The switch in the profile that turns the email about a notice off. Null: it is always sent. */
@@ -69,6 +76,7 @@ export function recordPausedExport(tx: Tx, { organizationId, id, name, reason }:
     title: `The event export “${name}” was paused`,
     detail: `Every upload has failed for 3 days. The last result was: ${reason}. Correct its settings and resume it: it continues where it stopped.`,
     path: `/developers/exports/${toText('exp', id)}`,
+    targetId: id,
   })
 }
 
@@ -97,6 +105,7 @@ export async function recordFinishedImport(tx: Tx, done: FinishedImport): Promis
       title: `The import of “${done.fileName}” ${done.fault ? 'failed' : 'has finished'}`,
       detail: done.fault ? `${done.fault} Until then: ${counts}` : counts,
       path: `/contacts/imports/${toText('imp', done.id)}`,
+      targetId: done.id,
     },
     done.createdBy,
   )
@@ -112,6 +121,7 @@ export function recordPausedBroadcast(tx: Tx, { organizationId, id, name, detail
     title: `The broadcast “${name}” was paused`,
     detail: detail ?? '',
     path: `/broadcasts/${toText('brc', id)}`,
+    targetId: id,
   })
 }
 
@@ -123,17 +133,19 @@ export function recordExpiredBroadcast(tx: Tx, { organizationId, id, name, detai
     title: `The broadcast “${name}” was not sent`,
     detail: `${detail ?? ''} Nobody received it. Duplicate it to send it at another time.`.trim(),
     path: `/broadcasts/${toText('brc', id)}`,
+    targetId: id,
   })
 }
 
 type NewNotice = Pick<Notice, 'organizationId' | 'kind' | 'title' | 'detail'> & {
   webhookId?: WebhookId
+  targetId?: NoticeTarget
   path?: string
 }
 
 /** Stores a notice and an email to each owner, or to one user, unless they switched this kind of alert off. */
 export async function recordNotice(tx: Tx, content: NewNotice, onlyTo?: UserId): Promise<void> {
-  const notice = { webhookId: null, path: null, ...content, id: newId('ntc') }
+  const notice = { webhookId: null, targetId: null, path: null, ...content, id: newId('ntc') }
   await insertNotice(tx, notice)
   await trimNotices(tx, notice.organizationId, keptPerOrganization)
   const recipients = await selectRecipients(tx, notice.organizationId, alertOf[notice.kind], onlyTo)

@@ -7,10 +7,12 @@ import {
   recordsToSet,
   unchecked,
 } from '../../delivery/dkim/dns-records.ts'
+import type { Reader } from '../../platform/db/db.ts'
 import { rememberLast } from '../../platform/runtime/remember-last.ts'
 import { within } from '../../platform/runtime/within.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { EmailSettings } from '../../sending/messages/outgoing.ts'
-import type { SendingQueue } from './sending-status.sql.ts'
+import { findSendingQueue, type SendingQueue } from './sending-status.sql.ts'
 
 const relayWithinMs = 15_000
 /** Older observations are ignored. */
@@ -84,6 +86,10 @@ export class SendingStatus {
     // The more recent observation counts.
     const problem = provenMs >= checkedMs ? null : this.#last!.problem
     return { state: problem === null ? 'ok' : 'failing', lastError: problem, nextTryAt }
+  }
+
+  async isFailing(db: Reader, organizationId: OrganizationId): Promise<boolean> {
+    return this.health(await findSendingQueue(db, organizationId, 1)).state === 'failing'
   }
 
   /** Checks the relay and the DNS records. Concurrent calls share one check. */

@@ -69,6 +69,7 @@ export const recordKinds = {
   key: 'API key',
   mse: 'mail server',
   msg: 'message',
+  ntc: 'notice',
   prt: 'flow part',
   seg: 'segment',
   ses: 'session',

@@ -9,7 +9,7 @@ import { useFilters } from '../ui/use-filters.ts'
 import { eventColumns } from './event-list.tsx'
 import { eventOptions } from './event-names.tsx'
 import { type EventFilter, useEvents } from './events.api.ts'
-import { Notices } from './notices.tsx'
+import { Notices, PastNotices } from './notices.tsx'
 
 const sources = [
   { value: 'false', label: 'People only' },
@@ -32,6 +32,7 @@ export function ActivityPage() {
       beside={<LiveBadge pages={events} />}
     >
       <Notices />
+      <PastNotices />
       <TableList
         label="Activity"
         query={events}

@@ -11,6 +11,7 @@ export const keys = {
   emailChange: (token: string) => ['email-change', token],
   checklist: ['checklist'],
   notices: ['notices'],
+  noticeList: (state: 'open' | 'all') => ['notices', state],
   overviews: ['overview'],
   overview: (range: object, timezone: string) => ['overview', range, timezone],
   events: (filter: object) => ['events', filter],

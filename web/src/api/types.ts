@@ -43,6 +43,7 @@ export type OrganizationInput = Body<Org, 'patch'>
 export type Member = Item<Data<`${Org}/members`, 'get'>>
 export type Invitation = Item<Data<`${Org}/invitations`, 'get'>>
 export type CreatedInvitation = Data<`${Org}/invitations`, 'post'>
+export type OrganizationNotice = Item<Data<`${Org}/notices`, 'get'>>
 export type Checklist = Data<`${Org}/checklist`, 'get'>
 export type SendingSetup = Data<`${Org}/sending/setup`, 'get'>
 export type SendingStatus = Data<`${Org}/sending`, 'get'>
