@@ -86,10 +86,10 @@ afterAll(() => rmSync(folder, { recursive: true }))
 test('the quick start, word for word, ends with verified webhooks', async () => {
   await using testDb = await createTestDb()
   const [start, ...blocks] = blocksOf('quick-start').filter(({ language }) => language !== 'output')
-  expect(start).toMatchObject({ mode: 'start', code: 'npm ci && WEBHOOK_ALLOW_PRIVATE=true npm start' })
+  expect(start).toMatchObject({ mode: 'start', code: 'npm ci && EGRESS_ALLOW_PRIVATE=true npm start' })
   await using service = await startService('start', {
     DATABASE_URL: testDb.url,
-    WEBHOOK_ALLOW_PRIVATE: 'true',
+    EGRESS_ALLOW_PRIVATE: 'true',
     SIGNUP: 'first-user',
   })
   const ports: Record<string, string> = { 3000: new URL(service.url).port, 4000: String(await freePort()) }

@@ -24,7 +24,7 @@ export type Deliverer = {
 
 /** A service with a hundred webhooks at the receiver, each with its own origin. */
 export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
-  const service = await startService('start', { WEBHOOK_CA_FILE: authorityFile })
+  const service = await startService('start', { EGRESS_CA_FILE: authorityFile })
   const made = await service.registerAll()
   while (made.length < tenantsMin) made.push(await service.register('another'))
   const perTenant = Math.ceil(people / made.length)

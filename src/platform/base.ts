@@ -47,8 +47,8 @@ export function createBase({ spareTaskProcesses: spare, ...options }: BaseOption
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     /** How addresses that users typed are called. */
     egress: {
-      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-      proxyUrl: config.WEBHOOK_PROXY_URL,
+      allowPrivate: config.EGRESS_ALLOW_PRIVATE,
+      proxyUrl: config.EGRESS_PROXY_URL,
       ca: webhookAuthoritiesOf(config),
     },
   }

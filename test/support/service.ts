@@ -73,7 +73,7 @@ export async function startService(
     SIGNUP: 'open',
     REQUIRE_VERIFIED_DOMAINS: 'false',
     RATE_LIMIT_PER_SECOND: '0',
-    WEBHOOK_ALLOW_PRIVATE: 'true',
+    EGRESS_ALLOW_PRIVATE: 'true',
     APP_SECRET: 'a secret that several processes of a test share',
     ...(ownDataDir ? { DATA_DIR: ownDataDir } : {}),
     ...environment,

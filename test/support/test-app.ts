@@ -78,7 +78,7 @@ export async function startTestApp(
     DATA_DIR: dataDir,
     SIGNUP: 'open',
     REQUIRE_VERIFIED_DOMAINS: 'false',
-    WEBHOOK_ALLOW_PRIVATE: 'true',
+    EGRESS_ALLOW_PRIVATE: 'true',
     RATE_LIMIT_PER_SECOND: '0',
     LOG_LEVEL: 'silent',
     ...environment,

@@ -103,7 +103,7 @@ test('every subscription and unsubscription is kept with its time, source and ad
 test('webhooks receive changes of contacts only if they select them by name', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   await using everything = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
-  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'true' })
   const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   const group = await post('/groups', { name: 'News' })
   await members(app, group.id, [{ email: 'early@example.com' }])

@@ -48,7 +48,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   await using everything = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   await using app = await startTestApp({
     SMTP_URL: relay.url,
-    WEBHOOK_ALLOW_PRIVATE: 'true',
+    EGRESS_ALLOW_PRIVATE: 'true',
     PROVIDER_POSTMARK_TOKEN: postmark,
   })
   const { make, group, create, flow } = await fill(app)

@@ -13,7 +13,7 @@ import { testConnection } from './test-connection.ts'
 
 const tuning = { mailServerTestsPerMinute: 0 }
 const ca = 'test/support/certificates/ca.pem'
-const newApp = await startSharedApp({ WEBHOOK_CA_FILE: ca }, ['serve'], { tuning })
+const newApp = await startSharedApp({ EGRESS_CA_FILE: ca }, ['serve'], { tuning })
 
 type Step = { step: string; ok: boolean; detail: string }
 type Result = { ok: boolean; steps: Step[] }

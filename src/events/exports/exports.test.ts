@@ -283,7 +283,7 @@ test.each([
 })
 
 test('an address in a private network is rejected, when it is entered and when its name resolves to it', async () => {
-  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'false' }, ['serve', 'work'], { tuning })
+  await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'false' }, ['serve', 'work'], { tuning })
   await using s3 = await startS3()
   const rejected = await app.manage('POST', '/organization/event-exports', settings(s3))
   expect([rejected.status, rejected.body.message]).toEqual([

@@ -66,7 +66,7 @@ test('a delivery has the four fields and verifies with every published library',
   const { mkdtempSync } = await import('node:fs')
   const caFile = join(mkdtempSync('/tmp/waxwing-ca-'), 'ca.pem')
   writeFileSync(caFile, receiverCa)
-  await using app = await startTestApp({ ...quick, WEBHOOK_CA_FILE: caFile })
+  await using app = await startTestApp({ ...quick, EGRESS_CA_FILE: caFile })
   const { id, signing_secret: secret } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailClick')
   const [delivery] = await finished(app, id)

@@ -51,7 +51,7 @@ test('all events can be selected with one field, and the selection can be change
 })
 
 test('invalid webhooks are rejected with the field', async () => {
-  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'false' })
+  await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'false' })
   const wrong: [string, object][] = [
     ['name', { name: '  ' }],
     ['name', { name: 'half a parrot \ud83e' }],

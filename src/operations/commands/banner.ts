@@ -1,7 +1,7 @@
 import { hasUsers } from '../../accounts/people/accounts.ts'
 import { undecryptableWarning } from '../../events/webhooks/signing-secrets.ts'
 import type { Role } from '../../platform/area.ts'
-import { type Config, findUnknownSettings, type SettingSources } from '../../platform/config/config.ts'
+import { type Config, findFormerNames, findUnknownSettings, type SettingSources } from '../../platform/config/config.ts'
 import { version } from '../../platform/config/package-root.ts'
 import { describeSending } from '../../platform/config/sending-processes.ts'
 import type { Database } from '../../platform/db/connect.ts'
@@ -47,7 +47,7 @@ export async function banner({
     ...(roles.includes('serve') ? submissionLines(config) : []),
     ...(pause ? [`  Attention  ${describePause(pause)}`] : []),
     ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
-    ...findUnknownSettings(sources).map((line) => `  Note       ${line}`),
+    ...[...findUnknownSettings(sources), ...findFormerNames(sources)].map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...(config.SMTP_URL === undefined ? [] : liveProblems(config, 'smtp')).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,

@@ -131,9 +131,9 @@ test('doctor reports a database that cannot be opened or read', async () => {
 })
 
 test('doctor and banner warn about webhooks to private addresses', async () => {
-  const settings = { WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' }
+  const settings = { EGRESS_ALLOW_PRIVATE: 'true', SIGNUP: 'open' }
   const { code, stdout } = await examine(settings)
-  expect(stdout).toMatch(/^note Webhooks {4}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)
+  expect(stdout).toMatch(/^note Webhooks {4}.*SIGNUP=open.*EGRESS_ALLOW_PRIVATE=false/m)
   expect(code).toBe(0)
   const config = readConfig({ ...settings, HOST: '0.0.0.0' })
   const database = { db: testDb.db, description: 'a test', note: null }

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { openRelay } from '@waxwing/smtp-client'
 import { readSmtpUrl } from '../../delivery/mail-servers/smtp-url.ts'
-import { type Config, findUnknownSettings, readSettings } from '../../platform/config/config.ts'
+import { type Config, findFormerNames, findUnknownSettings, readSettings } from '../../platform/config/config.ts'
 import { describeSending } from '../../platform/config/sending-processes.ts'
 import { privateTargetWarning } from '../../platform/egress/private-targets.ts'
 import { hostOf } from '../../platform/values/domain.ts'
@@ -25,7 +25,10 @@ export async function doctor({ sources }: Call): Promise<number> {
   const config = readSettings(sources)
   let wrong = 0
   let notes = 0
-  for await (const { check, ok, message, note: isNote } of findings(config, findUnknownSettings(sources))) {
+  for await (const { check, ok, message, note: isNote } of findings(config, [
+    ...findUnknownSettings(sources),
+    ...findFormerNames(sources),
+  ])) {
     if (!ok) wrong++
     if (isNote) notes++
     process.stdout.write(`${ok ? (isNote ? 'note' : 'ok  ') : 'BAD '} ${check.padEnd(11)} ${message}\n`)
@@ -35,11 +38,11 @@ export async function doctor({ sources }: Call): Promise<number> {
   return wrong === 0 ? 0 : 1
 }
 
-async function* findings(config: Config, unknownSettings: string[]): AsyncGenerator<Finding> {
+async function* findings(config: Config, remarks: string[]): AsyncGenerator<Finding> {
   yield nodeVersion(process.version)
   yield disk(config.DATA_DIR)
   yield settings(config)
-  for (const message of unknownSettings) yield note('Settings', message)
+  for (const message of remarks) yield note('Settings', message)
   const used = yield* checkDatabase(config)
   yield await relay(config.SMTP_URL)
   if (config.SMTP_URL) yield { check: 'Processes', ok: true, message: describeSending(config) }

@@ -33,8 +33,8 @@ test.each<[names: string, settings: Environment]>([
   ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'text' }],
   ['SUBMISSION_TLS_CERT_FILE', { SUBMISSION_TLS_CERT_FILE: 'none', SUBMISSION_TLS_KEY_FILE: 'key.pem' }],
   ['SUBMISSION_TLS_KEY_FILE', { SUBMISSION_TLS_CERT_FILE: 'cert.pem', SUBMISSION_TLS_KEY_FILE: 'text' }],
-  ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
-  ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'text' }],
+  ['EGRESS_CA_FILE', { EGRESS_CA_FILE: 'none' }],
+  ['EGRESS_CA_FILE', { EGRESS_CA_FILE: 'text' }],
 ])('reports an invalid %s in one line: %o', async (name, settings) => {
   using folder = newFolder()
   const files = { text: 'hello', 'cert.pem': localhost().cert, 'key.pem': localhost().key }
@@ -49,7 +49,7 @@ test.each<[names: string, settings: Environment]>([
 
 test.each<[names: string, settings: Environment]>([
   ['SMTP_URL', { SMTP_URL: 'smtp://user@relay.example' }],
-  ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
+  ['EGRESS_CA_FILE', { EGRESS_CA_FILE: 'none' }],
   ['DATA_DIR', { DATA_DIR: 'text' }],
 ])('rejects an invalid %s before anything is created: %o', async (name, settings) => {
   using folder = newFolder()

@@ -64,7 +64,7 @@ test('deleting requires an owner, the name and the password, and the operator’
 })
 
 test('all rows of a deleted organization are erased, also after an interruption, and no others', async () => {
-  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' })
+  await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'true', SIGNUP: 'open' })
   const other = await registerOther(app)
   await other.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data

@@ -5,7 +5,7 @@ import { until } from '../../../test/support/until.ts'
 import { parseId } from '../../platform/values/ids.ts'
 
 test('the export of a contact contains everything that the database stores about the person, and nobody else', async () => {
-  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'true' })
   const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
   const group = await make('/groups', { name: 'Customers' })

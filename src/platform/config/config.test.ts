@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { ConfigError, describeConfig, readConfig, readSettings, settings } from './config.ts'
+import {
+  ConfigError,
+  describeConfig,
+  findFormerNames,
+  findUnknownSettings,
+  readConfig,
+  readSettings,
+  settings,
+} from './config.ts'
 import { parseEnvFile, unknownSettings } from './env-file.ts'
 
 test('uses the documented defaults', () => {
@@ -11,7 +19,7 @@ test('uses the documented defaults', () => {
     MAIL_FROM: 'hello@localhost',
     WEBHOOK_RETRY_DELAYS: [30, 60, 120],
     WEBHOOK_TIMEOUT_MS: 10_000,
-    WEBHOOK_ALLOW_PRIVATE: false,
+    EGRESS_ALLOW_PRIVATE: false,
     RATE_LIMIT_PER_SECOND: 500,
     SIGNUP: 'first-user',
     LOG_LEVEL: 'info',
@@ -38,6 +46,21 @@ test('reports all problems at once, each with its setting', () => {
   expect(fault).toBeInstanceOf(ConfigError)
   for (const name of [...Object.keys(wrong).filter((name) => name !== 'DKIM_DOMAIN'), 'DKIM_SELECTOR'])
     expect(fault!.message).toContain(name)
+})
+
+test('settings are read by their former name as well, which is reported', () => {
+  const former = { WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_PROXY_URL: 'http://proxy.example:3128' }
+  const proxy = 'http://other.example:3128'
+  const config = readConfig({ ...former, EGRESS_PROXY_URL: proxy })
+  expect(config).toMatchObject({ EGRESS_ALLOW_PRIVATE: true, EGRESS_PROXY_URL: proxy })
+  const sources = { fileName: '.env', file: { WEBHOOK_PROXY_URL: 'http://proxy.example:3128' }, environment: former }
+  expect(findUnknownSettings(sources)).toEqual([])
+  expect(findFormerNames(sources)).toEqual([
+    'WEBHOOK_ALLOW_PRIVATE is deprecated: call it EGRESS_ALLOW_PRIVATE.',
+    'WEBHOOK_PROXY_URL is deprecated: call it EGRESS_PROXY_URL.',
+  ])
+  const sourceOf = (name: string) => describeConfig(config, sources).find((row) => row.name === name)!.source
+  expect([sourceOf('EGRESS_ALLOW_PRIVATE'), sourceOf('EGRESS_CA_FILE')]).toEqual(['environment', 'default'])
 })
 
 test('normalizes domains', () => {
@@ -106,7 +129,7 @@ test('rejects a BASE_URL with a query, a fragment or credentials', () => {
     expect(() => baseUrlOf(text), text).toThrow(/BASE_URL: must not contain a query/)
   // A proxy URL may contain credentials.
   const proxy = 'http://me:hunter2@proxy.example:3128'
-  expect(readConfig({ WEBHOOK_PROXY_URL: proxy }).WEBHOOK_PROXY_URL).toBe(proxy)
+  expect(readConfig({ EGRESS_PROXY_URL: proxy }).EGRESS_PROXY_URL).toBe(proxy)
 })
 
 test('the printed table lists every setting and hides secrets', () => {

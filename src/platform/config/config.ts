@@ -28,9 +28,8 @@ export { type Environment, settings }
 export function readConfig(environment: Environment): Config {
   const faults: string[] = []
   const values: Record<string, unknown> = {}
-  for (const [name, { fallback, parse }] of Object.entries(settings) as [SettingName, Setting<unknown>][]) {
-    // An empty value counts as unset, as in `SMTP_URL= npm start`.
-    const value = environment[name]?.trim() || fallback
+  for (const [name, { fallback, parse, formerly }] of Object.entries(settings) as [SettingName, Setting<unknown>][]) {
+    const value = valueIn(environment, name, formerly) ?? fallback
     try {
       values[name] = value === undefined ? undefined : parse(value)
     } catch (error) {
@@ -45,6 +44,10 @@ export function readConfig(environment: Environment): Config {
   values.REQUIRE_VERIFIED_DOMAINS ??= values.SIGNUP === 'open'
   return Object.freeze(values) as unknown as Config
 }
+
+/** An empty value counts as unset, as in `SMTP_URL= npm start`. */
+const valueIn = (environment: Environment, name: string, formerly: string | undefined): string | undefined =>
+  environment[name]?.trim() || (formerly && environment[formerly]?.trim()) || undefined
 
 /** Settings that must be set together. */
 const groups: SettingName[][] = [
@@ -95,15 +98,31 @@ export const readSettings = ({ file, environment }: Omit<SettingSources, 'fileNa
 
 /** Checks only the file, because the process environment contains many unrelated names. */
 export const findUnknownSettings = ({ fileName, file }: SettingSources): string[] =>
-  unknownSettings(fileName, file, Object.keys(settings))
+  unknownSettings(fileName, file, [...Object.keys(settings), ...Object.keys(newNames)])
+
+/** By the former name. */
+const newNames: Record<string, string> = Object.fromEntries(
+  (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { formerly }]) =>
+    formerly ? [[formerly, name]] : [],
+  ),
+)
+
+/** Returns a sentence about each setting that is set by its former name. */
+export const findFormerNames = ({ file, environment }: Pick<SettingSources, 'file' | 'environment'>): string[] =>
+  Object.entries(newNames).flatMap(([formerly, name]) =>
+    (environment[formerly] ?? file[formerly])?.trim() ? [`${formerly} is deprecated: call it ${name}.`] : [],
+  )
 
 /** Returns the rows that `waxwing config` prints: each setting with its value, source and meaning. */
 export function describeConfig(config: Config, { fileName, file, environment }: SettingSources) {
-  return (Object.entries(settings) as [SettingName, Setting<unknown>][]).map(([name, { meaning, secret: hidden }]) => {
+  const rows = Object.entries(settings) as [SettingName, Setting<unknown>][]
+  return rows.map(([name, { meaning, secret: hidden, formerly }]) => {
     const value = config[name]
     const shown =
       value === undefined ? '(unset)' : hidden ? '********' : Array.isArray(value) ? value.join(',') : String(value)
-    const source = environment[name] === undefined ? fileName : 'environment'
-    return { name, value: shown, source: (environment[name] ?? file[name])?.trim() ? source : 'default', meaning }
+    const isInEnvironment = [name, formerly].some((each) => each !== undefined && environment[each] !== undefined)
+    const isSet = valueIn({ ...file, ...environment }, name, formerly) !== undefined
+    const source = !isSet ? 'default' : isInEnvironment ? 'environment' : fileName
+    return { name, value: shown, source, meaning }
   })
 }

@@ -35,14 +35,14 @@ function readCertificate(
   return { cert, key }
 }
 
-/** Returns Node's root certificates and those of WEBHOOK_CA_FILE, or undefined if the setting is not set. */
-export function webhookAuthoritiesOf({ WEBHOOK_CA_FILE: file }: Config): string | undefined {
+/** Returns Node's root certificates and those of EGRESS_CA_FILE, or undefined if the setting is not set. */
+export function webhookAuthoritiesOf({ EGRESS_CA_FILE: file }: Config): string | undefined {
   if (!file) return undefined
-  const more = readSettingFile('WEBHOOK_CA_FILE', file)
+  const more = readSettingFile('EGRESS_CA_FILE', file)
   try {
     new X509Certificate(more)
   } catch {
-    throw new SetupFault(`WEBHOOK_CA_FILE: ${file} does not contain a certificate in PEM format.`)
+    throw new SetupFault(`EGRESS_CA_FILE: ${file} does not contain a certificate in PEM format.`)
   }
   return [...rootCertificates, more].join('\n')
 }

@@ -24,6 +24,8 @@ export type Setting<Value> = {
   meaning: string
   fallback: string | undefined
   secret?: true
+  /** The name of an earlier version, which still works. */
+  formerly?: string
   parse: (text: string) => Value
 }
 
@@ -35,7 +37,7 @@ const setting = <Value>(fallback: string, meaning: string, parse: (text: string)
 const optional = <Value>(
   meaning: string,
   parse: (text: string) => Value,
-  extra: { secret?: true } = {},
+  extra: { secret?: true; formerly?: string } = {},
 ): Setting<Value | undefined> => ({ meaning, fallback: undefined, parse, ...extra })
 
 /** All settings. No other code reads the environment. */
@@ -101,6 +103,22 @@ export const settings = {
     passphrase,
     { secret: true },
   ),
+  EGRESS_ALLOW_PRIVATE: {
+    ...setting(
+      'false',
+      'If true, calls to addresses that users enter (webhooks, exports, link checks, mail servers) may use http, any port and private addresses. For development and tests.',
+      flag,
+    ),
+    formerly: 'WEBHOOK_ALLOW_PRIVATE',
+  },
+  EGRESS_PROXY_URL: optional(
+    'Proxy for calls to addresses that users enter. The proxy must then block private addresses.',
+    httpUrl,
+    { secret: true, formerly: 'WEBHOOK_PROXY_URL' },
+  ),
+  EGRESS_CA_FILE: optional('PEM file with additional certificate authorities for these calls.', text, {
+    formerly: 'WEBHOOK_CA_FILE',
+  }),
   SMTP_URL: optional(
     'Mail server (SMTP), for example smtp://user:pass@smtp.example.com:587. If unset, emails are kept in the built-in inbox.',
     smtpUrl,
@@ -185,15 +203,6 @@ export const settings = {
   IMAGES_S3_SECRET_ACCESS_KEY: optional('Secret of IMAGES_S3_ACCESS_KEY_ID.', text, { secret: true }),
   WEBHOOK_RETRY_DELAYS: setting('30,60,120', 'Seconds between attempts to deliver a webhook.', seconds),
   WEBHOOK_TIMEOUT_MS: setting('10000', 'Timeout of one webhook attempt in milliseconds.', wholeNumber(10, 60_000)),
-  WEBHOOK_ALLOW_PRIVATE: setting(
-    'false',
-    'If true, webhooks may use http and private addresses, and mail servers of organizations private addresses and any port. For development and tests.',
-    flag,
-  ),
-  WEBHOOK_PROXY_URL: optional('Egress proxy for webhooks. The proxy must then block private addresses.', httpUrl, {
-    secret: true,
-  }),
-  WEBHOOK_CA_FILE: optional('PEM file with additional certificate authorities for webhook endpoints.', text),
   WEBHOOK_LOG_DAYS: setting('30', 'Days to keep deliveries and their attempts.', wholeNumber(1, 3650)),
   EVENT_RETENTION_MONTHS: setting(
     '0',
@@ -228,3 +237,17 @@ export const settings = {
     { secret: true },
   ),
 } as const
+
+/** The heading of a group of settings, by its first one. */
+export const settingGroups: Partial<Record<string, string>> = {
+  PORT: 'Service',
+  DATABASE_URL: 'Database and secrets',
+  EGRESS_ALLOW_PRIVATE: 'Calls to addresses that users enter',
+  SMTP_URL: 'Sending',
+  BOUNCE_SMTP_PORT: 'Bounces over SMTP',
+  SUBMISSION_PORT: 'SMTP submission',
+  IMAGES_S3_ENDPOINT: 'Images',
+  WEBHOOK_RETRY_DELAYS: 'Webhooks and events',
+  RATE_LIMIT_PER_SECOND: 'Accounts and operation',
+  PROVIDER_SES_TOPICS: 'Reports of email providers',
+}

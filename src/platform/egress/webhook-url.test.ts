@@ -62,7 +62,7 @@ test.each([
 
 test('the problem of a private host explains how to allow it, also for http', () => {
   for (const url of ['https://localhost/', 'http://localhost:8080/hook', 'http://127.0.0.1:8080/', 'http://[::1]/'])
-    expect(strictly(url), url).toEqual({ problem: expect.stringMatching(/reachable.*WEBHOOK_ALLOW_PRIVATE=true/) })
+    expect(strictly(url), url).toEqual({ problem: expect.stringMatching(/reachable.*EGRESS_ALLOW_PRIVATE=true/) })
 })
 
 test.each([

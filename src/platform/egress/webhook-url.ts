@@ -60,7 +60,7 @@ function problemOf(url: URL, allowPrivate: boolean): string | undefined {
   return hostProblem
 }
 
-const forDevelopment = 'for development, start Waxwing with WEBHOOK_ALLOW_PRIVATE=true'
+const forDevelopment = 'for development, start Waxwing with EGRESS_ALLOW_PRIVATE=true'
 
 /** Returns why a host cannot be reached from the internet, as far as its name shows. */
 export function problemOfHost(host: string): string | undefined {

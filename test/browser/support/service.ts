@@ -54,7 +54,7 @@ export async function startService({ path = '', settings = {}, tuning }: Options
     PORT: String(port),
     BASE_URL: baseUrl,
     DATA_DIR: dataDir,
-    WEBHOOK_ALLOW_PRIVATE: 'true',
+    EGRESS_ALLOW_PRIVATE: 'true',
     LOG_LEVEL: 'silent',
     ...settings,
   })
