@@ -145,7 +145,7 @@ function RecordsToFollow({ records }: Pick<Domain, 'records'>) {
   const has = (purpose: DomainRecord['purpose']) => records.some((record) => record.purpose === purpose)
   const isLocal = setup.data?.steps.some(({ key, state }) => key === 'base_url' && state !== 'done')
   const setupLink = (
-    <Anchor component={Link} to={paths.setup} inherit>
+    <Anchor component={Link} to={paths.setup} underline="always" inherit>
       Setup
     </Anchor>
   )

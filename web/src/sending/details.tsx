@@ -97,7 +97,7 @@ function destinationOf({ transport, relay, mail_servers: servers }: SendingStatu
   if (servers.length > 0) return servers.map(({ name }) => name).join(', ')
   if (transport === 'inbox')
     return (
-      <Anchor component={Link} to={paths.inbox} inherit>
+      <Anchor component={Link} to={paths.inbox} underline="always" inherit>
         Built-in inbox
       </Anchor>
     )

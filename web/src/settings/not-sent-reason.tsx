@@ -10,7 +10,7 @@ export function NotSentReason() {
   return (
     <>
       Emails with links that sign in leave only through a mail server that an owner has set up. Enter the password of a{' '}
-      <Anchor component={Link} to={paths.mailServers} inherit>
+      <Anchor component={Link} to={paths.mailServers} underline="always" inherit>
         mail server
       </Anchor>{' '}
       again as an owner to allow it.
