@@ -62,7 +62,7 @@ export function loadLiquid(part: TemplatePart, source: string): LiquidTemplate {
     source,
     variables,
     locals,
-    hasLogic: plan.steps.some((step) => 'nodes' in step),
+    hasLogic: plan.hasLogic,
     render: (scope, budget) => renderPlan(plan, scope, budget),
     outline: outlineOf(plan),
     renderOutputs: (scope, budget) => {

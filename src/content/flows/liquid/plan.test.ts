@@ -41,6 +41,11 @@ const piece = fc.oneof(
       '{% for i in a %}{{ i }}{{ forloop.index }}{{ i.a | default: "-" }}<hr>{% endfor %}',
       '{% for i in b reversed %}{% assign c = i %}{{ c }}{% endfor %}{{ c }}{{ i }}',
       '{% if b %}{{ b | raw }}{% endif %}',
+      '{{ "<x>" }}{{ "<x>" | raw }}{{ nil | default: "&" | upcase }}{{ "x" | append: b }}',
+      '{% if "x" %}<b>{{ "y" }}</b>{% if nil %}{% break %}{% elsif a %}{{ a }}{% endif %}{% endif %}',
+      '{% unless nil %}{{ "a,b" | split: "," | last }}{% else %}{{ b }}{% endunless %}',
+      '{% if "x" %}{% break %}{% endif %}',
+      '{{ (1..3) }}{{ "x" | divided_by: 0 }}',
       '{% capture b %}<i>{{ a }}{% endcapture %}',
       '{% increment b %}',
       '{% continue %}',
@@ -88,6 +93,21 @@ test('a template of single variables does not use the engine', () => {
   if (isProblems(templates)) throw new Error(templates[0]?.message)
   const { steps } = planOf(engineFor('html'), templates, new Set(), true)
   expect(steps.filter((step) => 'nodes' in step)).toEqual([])
+})
+
+test('outputs and conditions that are the same in all emails are rendered once', () => {
+  const stepsOf = (source: string) => {
+    const templates = parsePart(engineFor('html'), 'html', source)
+    if (isProblems(templates)) throw new Error(templates[0]?.message)
+    const { steps, hasLogic } = planOf(engineFor('html'), templates, new Set(), true)
+    return { text: steps.map((step) => ('text' in step ? step.text : '*')).join(''), hasLogic }
+  }
+  expect(stepsOf('<{{ "a&" }}{{ nil | default: "b" }}>')).toEqual({ text: '<a&amp;b>', hasLogic: true })
+  expect(stepsOf('{% if "x" %}<b>{{ "y" }}</b>{% else %}z{% endif %}').text).toBe('<b>y</b>')
+  const variable = ['{% if "x" %}{{ a }}{% endif %}', '{% if a == "x" %}y{% endif %}', '{{ "x" | append: a }}']
+  const timed = ['{{ "now" | date: "%s" }}', '{% if "now" | date: "%s" %}x{% endif %}']
+  const stateful = ['{% increment a %}', '{% if "x" %}{% break %}{% endif %}', '{% capture a %}x{% endcapture %}']
+  for (const source of [...variable, ...timed, ...stateful]) expect(stepsOf(source).text).toBe('*')
 })
 
 function attempt(render: () => string): string | { failed: true } {
