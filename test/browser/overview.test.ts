@@ -330,6 +330,11 @@ test('problems stay on the overview until they are solved or dismissed, and then
 
   await page.goto('')
   await problem('Fourth').waitFor()
+  // Like all times of the app, in the time zone of the browser.
+  await page
+    .getByText(/Every delivery has failed since \w+ \d+, \d\d:\d\d, so/)
+    .first()
+    .waitFor()
   expect(await problem('First').count()).toBe(0)
   await page.getByRole('button', { name: 'Show 1 more' }).click()
   await problem('First').waitFor()

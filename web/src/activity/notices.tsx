@@ -10,7 +10,7 @@ import { useMe } from '../session/session.api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
-import { Time } from '../ui/time.tsx'
+import { DayAndClock, Time } from '../ui/time.tsx'
 import { dismissNotice, noticesQuery, openNoticesQuery } from './notices.api.ts'
 
 /** The others push the figures down until somebody asks for them. */
@@ -32,7 +32,7 @@ export function Notices() {
         <Notice key={notice.id} tone="warn" title={notice.title}>
           <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
             <span>
-              {notice.detail} <Details notice={notice} />{' '}
+              <Detail text={notice.detail} /> <Details notice={notice} />{' '}
               <Text span size="sm">
                 (<Time at={notice.created_at} />)
               </Text>
@@ -59,6 +59,21 @@ export function Notices() {
         </Button>
       )}
     </Stack>
+  )
+}
+
+const timeInText = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/
+
+/** The text is also emailed, with its time in UTC. Here it is in the time zone of the user, like all others. */
+function Detail({ text }: { text: string }) {
+  const [before, date, clock, after] = text.split(timeInText)
+  if (date === undefined) return text
+  return (
+    <>
+      {before}
+      <DayAndClock at={`${date}T${clock}Z`} />
+      {after}
+    </>
   )
 }
 
@@ -104,7 +119,7 @@ export function PastNotices() {
                 <Time at={notice.created_at} />
               </Text>
               <Text size="sm" c="dimmed">
-                {notice.detail} <Details notice={notice} />
+                <Detail text={notice.detail} /> <Details notice={notice} />
               </Text>
             </li>
           ))}

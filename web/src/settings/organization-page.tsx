@@ -123,7 +123,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
           />
           <TimeZoneSelect
             label="Time zone"
-            description="Used for daily statistics."
+            description="For statistics by day, and preselected for the time of broadcasts."
             disabled={!owner}
             {...form.field('timezone')}
           />
