@@ -29,7 +29,7 @@ const slowFiles = [
   'src/accounts/people/password-resets.test.ts',
   'src/operations/commands/stopping.test.ts',
   'src/broadcasts/variants.test.ts',
-  'src/sending/messages/send.test.ts',
+  'src/sending/attempts/send.test.ts',
   'test/kill-while-sending.test.ts',
   'src/broadcasts/sending/sending.test.ts',
   'src/operations/commands/backup.test.ts',

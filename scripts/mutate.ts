@@ -15,7 +15,7 @@ import { applyMutation, listMutations, type Mutation, shuffle, weaveMutations } 
 const folders = [
   'platform/queue',
   'events/recording',
-  'sending/messages',
+  'sending/acceptance',
   'broadcasts',
   'operations/privacy',
   'platform/secrets',
@@ -26,7 +26,7 @@ const folders = [
 /** Tests in other folders that were written for this one. */
 const furtherTests: Partial<Record<string, string[]>> = {
   'events/recording': ['src/engagement/tracking/hits.test.ts', 'src/audience/contacts/consent.test.ts'],
-  'sending/messages': ['src/operations/sending-status/sending-pause.test.ts'],
+  'sending/acceptance': ['src/operations/sending-status/sending-pause.test.ts'],
   'operations/privacy': ['src/audience/contacts/contacts.test.ts', 'src/audience/imports/undo.test.ts'],
   'platform/secrets': [
     'src/operations/backup/backup.test.ts',

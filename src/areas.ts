@@ -55,7 +55,8 @@ export const areas: Record<string, Area> = {
   },
   sending: {
     about: 'One email from acceptance to its outcome, over HTTP, SMTP or the Resend API.',
-    subjects: ['inbox', 'messages', 'submission', 'resend', 'system-emails'],
+    subjects: ['inbox', 'attempts', 'acceptance', 'messages', 'submission', 'resend', 'system-emails'],
+    sharesSql: true,
     uses: { accounts: 25, events: 7, audience: 13, delivery: 32, content: 100 },
   },
   broadcasts: {

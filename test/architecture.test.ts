@@ -132,7 +132,7 @@ test('SQL is only in .sql.ts files, in the database folder, and in files that ot
     'content/flows/past-flows.ts',
     'content/images/past-images.ts',
     'audience/imports/past-import.ts',
-    'sending/messages/broadcast-messages.ts',
+    'sending/attempts/broadcast-messages.ts',
     'sending/messages/past-messages.ts',
     'platform/queue/queue.ts',
     'platform/queue/settle-jobs.ts',

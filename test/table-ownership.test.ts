@@ -62,8 +62,8 @@ const owners: Record<string, string> = {
   verified_domains: 'delivery/domains',
   tracking_hosts: 'delivery/domains',
   segments: 'audience/segments',
-  idempotency_keys: 'sending/messages',
-  messages: 'sending/messages',
+  idempotency_keys: 'sending',
+  messages: 'sending',
   notice_mails: 'sending/system-emails',
   notices: 'operations/notices',
   jobs: 'platform/queue',
@@ -92,7 +92,7 @@ const exceptions: Record<string, string[]> = {
   // Undoing an import removes and restores contacts, and removes suppressions.
   'audience/imports/undo.sql.ts': ['contact_history', 'contacts', 'group_members', 'suppressions'],
   // Accepting a message creates its contact.
-  'sending/messages/accept.sql.ts': ['contacts'],
+  'sending/acceptance/accept.sql.ts': ['contacts'],
 }
 
 const root = 'src'

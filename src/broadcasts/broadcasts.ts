@@ -5,7 +5,7 @@ import type { Db, Reader, Tx } from '../platform/db/db.ts'
 import { invalid, notFound, Refusal } from '../platform/values/errors.ts'
 import { type BroadcastId, newId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
 import { checkName, nameMax } from '../platform/values/names.ts'
-import { contextAsText } from '../sending/messages/draft.ts'
+import { contextAsText } from '../sending/acceptance/draft.ts'
 import type { AudienceQuery } from './audience/audience.sql.ts'
 import { queryAudience, resolveAudience, withoutDeleted } from './audience/resolve-audience.ts'
 import {

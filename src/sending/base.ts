@@ -1,9 +1,9 @@
 import type { ContentBase } from '../content/base.ts'
 import type { DeliveryBase } from '../delivery/base.ts'
 import type { Base } from '../platform/base.ts'
-import type { AttemptParts } from './messages/attempt.ts'
-import { createIdHeaders } from './messages/id-headers.ts'
-import type { EmailSettings } from './messages/outgoing.ts'
+import type { AttemptParts } from './attempts/attempt.ts'
+import { createIdHeaders } from './attempts/id-headers.ts'
+import type { EmailSettings } from './attempts/outgoing.ts'
 
 /** What an attempt to send an email needs, in the service and in its sending processes. */
 export function createAttempts(

@@ -4,7 +4,7 @@ import { Carriers } from '../../src/delivery/mail-servers/carriers.ts'
 import { MailServers } from '../../src/delivery/mail-servers/mail-servers.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { SecretBox } from '../../src/platform/secrets/secrets.ts'
-import type { EmailSettings } from '../../src/sending/messages/outgoing.ts'
+import type { EmailSettings } from '../../src/sending/attempts/outgoing.ts'
 import { anySender } from './senders.ts'
 
 /** Of an installation in which no organization has a mail server: the given transport, or the built-in inbox. */

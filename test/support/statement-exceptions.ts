@@ -89,7 +89,7 @@ export const exceptions: Exception[] = [
       ['delivery/domains/domains.sql.ts', 'insert into tracking_hosts', ['write to every node'], domainChange],
       ['delivery/domains/domains.sql.ts', 'delete from tracking_hosts', ['write to every node'], domainChange],
       // Sending and delivering.
-      ['sending/messages/send.sql.ts', 'update messages', ['several organizations'], hotPath],
+      ['sending/attempts/send.sql.ts', 'update messages', ['several organizations'], hotPath],
       ['delivery/limits/sending-limits.sql.ts', 'for no key update of uses', ['several organizations'], hotPath],
       ['delivery/limits/sending-limits.sql.ts', 'set day = change.day', ['several organizations'], hotPath],
       [
@@ -162,7 +162,7 @@ export const exceptions: Exception[] = [
         expiredRows,
       ],
       [
-        'sending/messages/accept.sql.ts',
+        'sending/acceptance/accept.sql.ts',
         'delete from idempotency_keys',
         ['no organization', 'several organizations', 'organization of another query'],
         expiredRows,

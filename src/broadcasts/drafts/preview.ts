@@ -9,8 +9,8 @@ import type { Reader } from '../../platform/db/db.ts'
 import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
-import { markLinks } from '../../sending/messages/mark-links.ts'
-import { type EmailBody, showMail, shownUnsubscribeUrl } from '../../sending/messages/outgoing.ts'
+import { markLinks } from '../../sending/attempts/mark-links.ts'
+import { type EmailBody, showMail, shownUnsubscribeUrl } from '../../sending/attempts/outgoing.ts'
 import {
   type AudienceContact,
   type AudienceQuery,

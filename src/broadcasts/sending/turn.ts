@@ -3,7 +3,7 @@ import type { ItemBatcher } from '../../platform/db/cluster/batches.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
-import type { AttemptParts } from '../../sending/messages/attempt.ts'
+import type { AttemptParts } from '../../sending/attempts/attempt.ts'
 import {
   type Chunk,
   type Part,

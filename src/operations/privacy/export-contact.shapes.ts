@@ -4,7 +4,7 @@ import { type ActorType, actorIdText } from '../../audience/contacts/history.ts'
 import { FreeObject, Named, Nullable, Timestamp } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { type GroupId, toText } from '../../platform/values/ids.ts'
-import { TagSchema } from '../../sending/messages/email-input.ts'
+import { TagSchema } from '../../sending/acceptance/email-input.ts'
 
 const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
 

@@ -11,7 +11,7 @@ import type { Reader } from '../../platform/db/db.ts'
 import { rememberLast } from '../../platform/runtime/remember-last.ts'
 import { within } from '../../platform/runtime/within.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import type { EmailSettings } from '../../sending/messages/outgoing.ts'
+import type { EmailSettings } from '../../sending/attempts/outgoing.ts'
 import { findSendingQueue, type SendingQueue } from './sending-status.sql.ts'
 
 const relayWithinMs = 15_000

@@ -4,7 +4,7 @@ import { domainOfAddress, isOnlyHere } from '../../delivery/domains/only-here.ts
 import type { UsedDefaultSender } from '../../delivery/domains/senders.ts'
 import type { ServerState } from '../../delivery/mail-servers/states.ts'
 import { hostOf } from '../../platform/values/domain.ts'
-import { mailboxText } from '../../sending/messages/outgoing.ts'
+import { mailboxText } from '../../sending/attempts/outgoing.ts'
 import type { RealEmail } from './recent-emails.sql.ts'
 import type { Health } from './sending-status.ts'
 

@@ -2,7 +2,7 @@ import type { Tag } from '../../content/attachments/content.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import type { EventName } from '../../platform/values/event-types.ts'
 import type { EmailId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { begun } from './begun.ts'
+import { begun } from '../attempts/begun.ts'
 
 /** A message of an email without a flow. */
 export type EmailMessageRow = {

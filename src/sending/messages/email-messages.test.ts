@@ -3,7 +3,7 @@ import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { type EmailId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
-import { cancelMessage } from './cancel.ts'
+import { cancelMessage } from '../acceptance/cancel.ts'
 import { cancelEmail, getMessagesOf, rescheduleEmail } from './email-messages.ts'
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -8,6 +8,7 @@ import { answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../../
 import { Strict } from '../../platform/http/unknown-fields.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { type EmailId, toText } from '../../platform/values/ids.ts'
+import { parseSendAt } from '../acceptance/send-at.ts'
 import {
   cancelEmail,
   type EmailMessageRow,
@@ -15,7 +16,6 @@ import {
   getMessagesOf,
   rescheduleEmail,
 } from './email-messages.ts'
-import { parseSendAt } from './send-at.ts'
 
 const EmailOut = Named('SentEmailStatus', {
   id: Type.String(),

@@ -4,7 +4,7 @@ import { deliveryStatuses } from '../../events/webhooks/event-deliveries.ts'
 import { Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { EventDataOut } from '../../platform/http/event-data.ts'
 import { eventNames } from '../../platform/values/event-types.ts'
-import { TagSchema } from './email-input.ts'
+import { TagSchema } from '../acceptance/email-input.ts'
 import { engagements } from './engagement.ts'
 import { messageStatuses } from './message-filter.sql.ts'
 

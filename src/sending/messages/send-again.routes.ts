@@ -9,11 +9,11 @@ import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'
 import { existing, notFound, Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { type EmailId, type OrganizationId, toText } from '../../platform/values/ids.ts'
-import type { Acceptor } from './accept.ts'
-import type { EmailAcceptor } from './accept-emails.ts'
-import { withNewMessageId } from './compose-raw.ts'
+import type { Acceptor } from '../acceptance/accept.ts'
+import type { EmailAcceptor } from '../acceptance/accept-emails.ts'
+import { AcceptedOut, acceptedOut } from '../acceptance/send-email.routes.ts'
+import { withNewMessageId } from '../attempts/compose-raw.ts'
 import { findMessage, type MessageDetail } from './messages.sql.ts'
-import { AcceptedOut, acceptedOut } from './send-email.routes.ts'
 
 type SendAgainParts = { db: Db; acceptor: Acceptor; emails: EmailAcceptor }
 

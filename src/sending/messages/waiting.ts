@@ -2,7 +2,7 @@ import type { RelayState } from '@waxwing/smtp-client'
 import { findStoredState, type StoredState } from '../../delivery/mail-servers/states.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { limitReason, serverDownReason } from './attempt.ts'
+import { limitReason, serverDownReason } from '../attempts/attempt.ts'
 import type { MessageRow } from './messages.sql.ts'
 import { type PendingSend, selectPendingSends } from './waiting.sql.ts'
 

@@ -3,8 +3,8 @@ import { createCheck } from '../../platform/http/validator.ts'
 import { hourMs, minuteMs } from '../../platform/values/durations.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { parseTimestamp } from '../../platform/values/timestamp.ts'
-import { checkNoUrl } from '../messages/attachment-input.ts'
-import { EmailIn, type EmailInput } from '../messages/email-input.ts'
+import { checkNoUrl } from '../acceptance/attachment-input.ts'
+import { EmailIn, type EmailInput } from '../acceptance/email-input.ts'
 
 const checkEmail = createCheck(EmailIn)
 

@@ -9,8 +9,8 @@ import type { Log } from '../../platform/runtime/log.ts'
 import { within } from '../../platform/runtime/within.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { isDemoAddress } from '../../platform/values/simulated-recipients.ts'
+import type { EmailSettings, OutgoingEmail } from '../attempts/outgoing.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
-import type { EmailSettings, OutgoingEmail } from '../messages/outgoing.ts'
 import { type EmailContent, renderEmail } from './layout.ts'
 import {
   claimEmails,

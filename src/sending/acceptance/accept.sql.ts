@@ -4,7 +4,7 @@ import { countRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, EmailId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import type { SendRow } from './send.sql.ts'
+import type { SendRow } from '../attempts/send.sql.ts'
 
 export type FlowState = {
   organizationId: OrganizationId

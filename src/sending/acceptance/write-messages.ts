@@ -7,6 +7,7 @@ import { areHandedOver, enqueue, type NewJob } from '../../platform/queue/queue.
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
+import type { MessageToSend } from '../attempts/attempt.ts'
 import {
   insertContacts,
   insertKeys,
@@ -16,7 +17,6 @@ import {
   type Recipient,
   type StoredValues,
 } from './accept.sql.ts'
-import type { MessageToSend } from './attempt.ts'
 
 export type DraftToWrite = {
   message: NewMessage

@@ -4,7 +4,7 @@ import { retrying } from '../../platform/db/retrying.ts'
 import { deleteJobs, findPostponed, withdrawJobs } from '../../platform/queue/withdraw.ts'
 import { conflict, notFound } from '../../platform/values/errors.ts'
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { mustMark } from './begun.ts'
+import { mustMark } from '../attempts/begun.ts'
 import { type CancellableMessage, lockMessages, markCancelled } from './cancel.sql.ts'
 import { laneOf } from './draft.ts'
 

@@ -5,8 +5,8 @@ import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { installationServer } from '../../delivery/mail-servers/open-server.ts'
-import { type Begun, begun, hasBegun, mustMark } from './begun.ts'
-import { discardQueuedMessages } from './discard-queued.ts'
+import { type Begun, begun, hasBegun, mustMark } from '../attempts/begun.ts'
+import { discardQueuedMessages } from '../messages/discard-queued.ts'
 
 const messageOf = async ({ manage }: Pick<TestApp, 'manage'>, id: string) =>
   (await manage('GET', `/organization/messages/${id}`)).body.data

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts'
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { type Begun, begun } from './begun.ts'
+import { type Begun, begun } from '../attempts/begun.ts'
 
 export type CancellableMessage = {
   id: MessageId
