@@ -61,6 +61,7 @@ const alike = [
   '{% assign n = name | upcase %}<p>{{ n }}</p>{% comment %}<p>gone</p>{% endcomment %}',
   '{% capture n %}<b>{{ name }}</b>{% endcapture %}<p>{{ n }}</p>',
   '<p>{%- if items -%} {{ items.size }} {%- endif -%}</p>',
+  '{% if items %}<OL><li>{{ name }}</li><li>b {{ note }}</li></OL>{% endif %}{% if no %}x{% endif %}',
   '<blockquote>{{ note }}</blockquote><hr><p>{{ name }}</p>',
 ]
 
