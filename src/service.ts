@@ -1,4 +1,5 @@
 import { accountsArea, createAccounts } from './accounts/area.ts'
+import { organizationOf } from './accounts/people/guards.ts'
 import { audienceArea } from './audience/area.ts'
 import { broadcastsArea } from './broadcasts/area.ts'
 import { connectionShareOf, createSendingProcesses } from './broadcasts/processes.ts'
@@ -10,7 +11,9 @@ import { createDeliveryBase } from './delivery/base.ts'
 import { createEngagement, engagementArea } from './engagement/area.ts'
 import { createEvents, eventsArea } from './events/area.ts'
 import { pauseWebhooksOf } from './events/webhooks/webhooks.ts'
+import { mountRoutes } from './mounts.ts'
 import { operationsArea } from './operations/area.ts'
+import { describeApi } from './operations/documentation/api-document.ts'
 import { recordDomainChange } from './operations/notices/domain-notices.ts'
 import { recordConnectionChange, recordMailServerChange } from './operations/notices/mail-server-notices.ts'
 import {
@@ -24,11 +27,15 @@ import {
 import { eraseInTransaction, forgetContacts } from './operations/privacy/erase-contact.ts'
 import { findPause, SendingPause } from './operations/sending-status/sending-pause.ts'
 import { createPlatform, type PlatformOptions } from './platform/platform.ts'
-import { createProcess, type ProcessOptions } from './process.ts'
+import { createProcess } from './platform/process.ts'
 import { createSending, sendingArea } from './sending/area.ts'
 import { createAttempts } from './sending/base.ts'
+import { answerUnsupported, isForResend } from './sending/resend/errors.ts'
 
-export type ServiceOptions = PlatformOptions & Partial<Pick<ProcessOptions, 'describesApi'>>
+export type ServiceOptions = PlatformOptions & {
+  /** For `documentOf`. */
+  describesApi?: boolean
+}
 export type Service = Awaited<ReturnType<typeof createService>>
 
 /** Puts the areas together, from the bottom to the top. */
@@ -111,6 +118,19 @@ export async function createService({ describesApi = false, ...options }: Servic
       },
     ),
   ]
-  const process = await createProcess({ platform, areas, accounts, trackingHosts, pause, processes, describesApi })
+  const process = await createProcess({
+    platform,
+    areas,
+    processes,
+    serverOptions: {
+      organizationOf,
+      unknownRouteAnswerOf: (request) => (isForResend(request) ? answerUnsupported : undefined),
+    },
+    mount: async (server, addOperatorRoutes) => {
+      if (describesApi) await describeApi(server)
+      await mountRoutes(server, platform, { accounts, trackingHosts, areas }, addOperatorRoutes)
+    },
+    findWarnings: async () => ((await pause.find()) ? ['Sending is paused.'] : []),
+  })
   return { ...process, bouncePort: engagementPart.bouncePort, submissionPorts: sendingPart.submissionPorts }
 }

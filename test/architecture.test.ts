@@ -5,7 +5,7 @@ import { areas } from '../src/areas.ts'
 
 const root = 'src'
 /** The programs and what puts the areas together. They may import everything. */
-const wiring = new Set(['service.ts', 'process.ts', 'mounts.ts', 'cli.ts', 'task-process.ts', 'sending-process.ts'])
+const wiring = new Set(['service.ts', 'mounts.ts', 'cli.ts', 'task-process.ts', 'sending-process.ts'])
 const names = Object.keys(areas)
 const areaOf = (file: string) => file.split('/')[0]!
 /** The folder below the area, or undefined for a file that belongs to the whole area. */

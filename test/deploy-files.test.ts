@@ -267,7 +267,9 @@ test('the deployment guide names only files, settings and commands that exist', 
   const names = [...guide.matchAll(/\b([A-Z]+_[A-Z_]+)\b/g)].map(([, name]) => name!)
   const others = ['POSTGRES_PASSWORD', 'CAP_NET_BIND_SERVICE']
   expect(names.filter((name) => !(name in settings) && !others.includes(name))).toEqual([])
-  const known = [...readFileSync('src/cli.ts', 'utf8').matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, name]) => name!)
+  const known = [...readFileSync('src/operations/commands/cli.ts', 'utf8').matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(
+    ([, name]) => name!,
+  )
   const used = [...guide.matchAll(/(?:waxwing|…|:3000) waxwing ([a-z-]+)/g)].map(([, name]) => name!)
   expect(used.length).toBeGreaterThan(3)
   expect(used.filter((name) => !known.includes(name))).toEqual([])

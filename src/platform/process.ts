@@ -1,25 +1,18 @@
 import { join } from 'node:path'
-import type { Accounts } from './accounts/area.ts'
-import { organizationOf } from './accounts/people/guards.ts'
-import type { TrackingHosts } from './delivery/domains/tracking-hosts.ts'
-import { mountRoutes } from './mounts.ts'
-import { describeApi } from './operations/documentation/api-document.ts'
-import type { SendingPause } from './operations/sending-status/sending-pause.ts'
-import type { Area, Role } from './platform/area.ts'
-import type { Config } from './platform/config/config.ts'
-import { add } from './platform/http/add-routes.ts'
-import { healthRoutes } from './platform/http/health.routes.ts'
-import { isLocalUse, metricsTextOf, registerMetrics } from './platform/http/metrics.ts'
-import { findProblems, findWarnings, measureReadiness } from './platform/http/readiness.ts'
-import { measureRequests } from './platform/http/request-times.ts'
-import { createServer, type Server } from './platform/http/server.ts'
-import type { Platform } from './platform/platform.ts'
-import type { SendingProcesses } from './platform/processes/sending-processes.ts'
-import { monitorEventLoop } from './platform/runtime/event-loop.ts'
-import { Loop } from './platform/runtime/loop.ts'
-import type { StageRegistry } from './platform/runtime/stage-registry.ts'
-import { within } from './platform/runtime/within.ts'
-import { answerUnsupported, isForResend } from './sending/resend/errors.ts'
+import type { Area, Role } from './area.ts'
+import type { Config } from './config/config.ts'
+import { add } from './http/add-routes.ts'
+import { healthRoutes } from './http/health.routes.ts'
+import { isLocalUse, metricsTextOf, registerMetrics } from './http/metrics.ts'
+import { findProblems, findWarnings, measureReadiness } from './http/readiness.ts'
+import { measureRequests } from './http/request-times.ts'
+import { createServer, type Server, type ServerOptions } from './http/server.ts'
+import type { Platform } from './platform.ts'
+import type { SendingProcesses } from './processes/sending-processes.ts'
+import { monitorEventLoop } from './runtime/event-loop.ts'
+import { Loop } from './runtime/loop.ts'
+import type { StageRegistry } from './runtime/stage-registry.ts'
+import { within } from './runtime/within.ts'
 
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250
@@ -28,12 +21,12 @@ export type ProcessOptions = {
   platform: Platform
   /** From the bottom to the top. */
   areas: readonly Area[]
-  accounts: Accounts
-  trackingHosts: TrackingHosts
-  pause: SendingPause
   processes: SendingProcesses | undefined
-  /** For `documentOf`. */
-  describesApi: boolean
+  serverOptions: Pick<ServerOptions, 'organizationOf' | 'unknownRouteAnswerOf'>
+  /** Prepares the server of a process that serves, and registers all routes, among them the operational ones. */
+  mount: (server: Server, addOperatorRoutes: () => Promise<void>) => Promise<void>
+  /** What operators should know, for /ready. */
+  findWarnings: () => Promise<string[]>
 }
 
 export type ServiceProcess = {
@@ -121,27 +114,24 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
 type MetricsText = ReturnType<typeof metricsTextOf>
 
 async function createMainServer(options: ProcessOptions, metricsText: MetricsText): Promise<Server> {
-  const { platform, describesApi } = options
+  const { platform, serverOptions } = options
   const { config, limits, log, baseUrl, metrics, replica, roles } = platform
   const server = createServer({
     log,
     baseUrl,
     trustProxy: config.TRUST_PROXY,
     connectionsMax: limits.httpConnectionsMax,
-    organizationOf,
-    unknownRouteAnswerOf: (request) => (isForResend(request) ? answerUnsupported : undefined),
+    ...serverOptions,
   })
   measureRequests(server, metrics)
   // After a request that may have written, its organization reads from the primary until the replica has caught up.
   if (replica)
     server.addHook('onSend', async (request) => {
-      const organizationId = request.method === 'GET' ? undefined : organizationOf(request)
+      const organizationId = request.method === 'GET' ? undefined : serverOptions.organizationOf?.(request)
       if (organizationId) replica.noteWrite(organizationId)
     })
-  if (describesApi) await describeApi(server)
-  if (roles.includes('serve'))
-    await mountRoutes(server, platform, options, () => addOperatorRoutes(server, options, metricsText))
-  else await addOperatorRoutes(server, options, metricsText)
+  const addRoutes = () => addOperatorRoutes(server, options, metricsText)
+  await (roles.includes('serve') ? options.mount(server, addRoutes) : addRoutes())
   await server.ready()
   return server
 }
@@ -155,7 +145,7 @@ function createMetricsServer({ config, log, baseUrl }: Platform, text: MetricsTe
 /** The operational routes of every process. */
 async function addOperatorRoutes(
   server: Server,
-  { platform, pause, processes }: ProcessOptions,
+  { platform, processes, findWarnings: findMore }: ProcessOptions,
   metricsText: MetricsText,
 ): Promise<void> {
   const { config, limits, db, metrics, baseUrl, roles } = platform
@@ -169,7 +159,7 @@ async function addOperatorRoutes(
   })
   const findAllWarnings = async () => [
     ...(await findWarnings(db)),
-    ...((await pause.find()) ? ['Sending is paused.'] : []),
+    ...(await findMore()),
     ...(processes?.problems ?? []),
   ]
   await add(server, healthRoutes({ findProblems: () => findProblems(readiness), findWarnings: findAllWarnings }))
