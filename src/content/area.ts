@@ -22,7 +22,7 @@ import { flowPartRoutes } from './parts/flow-parts.routes.ts'
 export function contentArea(platform: Platform, { runner }: ContentBase, { senders }: { senders: Senders }): Area {
   const { limits, db, failures, read, tasks, stageRegistry, baseUrl, bucket } = platform
   const bucketFiles = new BucketFiles({ db, failures, bucket })
-  const linkChecker = new LinkChecker({ ...platform.egress, stages: platform.stages })
+  const linkChecker = new LinkChecker({ ...platform.egress, stages: stageRegistry })
   const images = new ServedImages(db, bucketFiles, stageRegistry)
   const loop = loopsOf(platform)
   return {

@@ -2,6 +2,7 @@ import { type Area, loopsOf } from '../platform/area.ts'
 import type { Platform } from '../platform/platform.ts'
 import { measure } from '../platform/runtime/measure.ts'
 import { RateLimit } from '../platform/runtime/rate-limit.ts'
+import type { StageLimits } from '../platform/runtime/stage.ts'
 import { hostOf } from '../platform/values/domain.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import type { DeliveryBase } from './base.ts'
@@ -26,6 +27,22 @@ import { deleteOldSites } from './receiving-sites/receiving-sites.ts'
 
 /** Tests of connections that may follow each other directly. */
 const mailServerTestsBurst = 20
+
+/** Looking up DNS records, and making DKIM keys. */
+const domainChecks: StageLimits = {
+  perOrganization: 2,
+  overall: 10,
+  waitingPerOrganization: 10,
+  waitMs: 10_000,
+}
+
+/** Testing connections to mail servers: each holds a socket for up to 15 seconds. */
+const mailServerTests: StageLimits = {
+  perOrganization: 2,
+  overall: 20,
+  waitingPerOrganization: 4,
+  waitMs: 10_000,
+}
 
 /** What areas above provide. */
 export type DeliveryHooks = {
@@ -54,14 +71,14 @@ export function createDelivery({ secrets, db, baseUrl }: Platform, base: Deliver
 }
 
 export function deliveryArea(platform: Platform, delivery: Delivery, hooks: DeliveryHooks): Area {
-  const { db, log, read, stages, metrics, isRotating, roles } = platform
+  const { db, log, read, stageRegistry, metrics, isRotating, roles } = platform
   const { relay, servers, sites, mailServerBox: box } = delivery
   const domains = domainParts(platform, delivery, hooks)
   const loop = loopsOf(platform)
   return {
     routes: {
       organization: [
-        domainRoutes({ ...domains, read, stages }),
+        domainRoutes({ ...domains, read, checks: stageRegistry.stage('domain checks', domainChecks) }),
         warmUpRoutes({ db }),
         receivingSiteRoutes({ db, read, sites }),
         mailServerRoutes(mailServerParts(platform, delivery, hooks)),
@@ -120,7 +137,7 @@ function domainParts(
 }
 
 function mailServerParts(
-  { limits, db, log, read, stages, egress }: Platform,
+  { limits, db, log, read, stageRegistry, egress }: Platform,
   { servers, connector, mailServerBox: box, webhookAddresses: addresses }: Delivery,
   { onMailServerChange: onChange, onConnectionChange }: DeliveryHooks,
 ): MailServerRouteParts {
@@ -133,7 +150,7 @@ function mailServerParts(
     onConnectionChange,
     onChanged: (organizationId) => servers.changed(organizationId),
     connector,
-    stages,
+    tests: stageRegistry.stage('mail server tests', mailServerTests),
     testLimit: new RateLimit({
       perSecond: tests / 60,
       burst: mailServerTestsBurst,

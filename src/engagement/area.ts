@@ -4,6 +4,7 @@ import { type Area, loopsOf } from '../platform/area.ts'
 import { bounceTlsOf } from '../platform/config/setting-files.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Loop } from '../platform/runtime/loop.ts'
+import type { StageLimits } from '../platform/runtime/stage.ts'
 import { hourMs } from '../platform/values/durations.ts'
 import { reportSoftBounce } from '../sending/attempts/email-limits.ts'
 import type { BounceListener } from './bounces/bounce-listener.ts'
@@ -27,6 +28,14 @@ import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 
 const secondMs = 1_000
+
+/** Reports of the providers of mail servers: one has up to 10,000 bounces. */
+const providerReports: StageLimits = {
+  perOrganization: 2,
+  overall: 10,
+  waitingPerOrganization: 50,
+  waitMs: 10_000,
+}
 
 export type Engagement = ReturnType<typeof createEngagement>
 
@@ -67,7 +76,13 @@ export function engagementArea(platform: Platform, engagement: Engagement, below
       ],
       site: [
         providerRoutes({ ...verdicts, config, tokens }),
-        mailServerReportRoutes({ ...verdicts, tokens, box, addresses: webhookAddresses, stages: platform.stages }),
+        mailServerReportRoutes({
+          ...verdicts,
+          tokens,
+          box,
+          addresses: webhookAddresses,
+          reports: platform.stageRegistry.stage('provider reports', providerReports),
+        }),
         trackingRoutes({ tokens, hits, hitLimit: new HitLimit(metrics), addresses, pages }),
       ],
       pages: [unsubscribeRoutes({ db, tokens, hits, addresses, pages, baseUrl, recipientNamesMsMax })],

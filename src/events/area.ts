@@ -3,6 +3,7 @@ import { createSafePost } from '../platform/egress/safe-post.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Worker } from '../platform/queue/worker.ts'
 import { Loop } from '../platform/runtime/loop.ts'
+import type { Stage, StageLimits } from '../platform/runtime/stage.ts'
 import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import { type ExportJobParts, exportJob } from './exports/export.job.ts'
@@ -50,6 +51,14 @@ export function createEvents({ db, stageRegistry, metrics }: Platform) {
   return { counter, recorder: new EventRecorder({ db, stages: stageRegistry, counter }) }
 }
 
+/** Tests of webhooks and exports: each holds a socket for up to WEBHOOK_TIMEOUT_MS. */
+const testLimits = (perOrganization: number): StageLimits => ({
+  perOrganization: Math.min(3, perOrganization),
+  overall: 30,
+  waitingPerOrganization: 5,
+  waitMs: 5_000,
+})
+
 export function eventsArea(platform: Platform, { recorder }: Events, hooks: EventsHooks): Area {
   const { config, db, log, failures, read, stageRegistry } = platform
   const partitions = { db, log, retentionMonths: config.EVENT_RETENTION_MONTHS }
@@ -63,8 +72,9 @@ export function eventsArea(platform: Platform, { recorder }: Events, hooks: Even
   const counts = new PendingCounter(db)
   const counting = new Loop({ name: 'add counts', everyMs: countEveryMs, run: () => counts.run(), failures })
   const waiting = new WaitingReaders(db, failures)
-  const webhooks = webhooksOf(platform, hooks)
-  const exports = exportsOf(platform, hooks)
+  const testing = stageRegistry.stage('webhook tests', testLimits(platform.limits.webhookConcurrency))
+  const webhooks = webhooksOf(platform, hooks, testing)
+  const exports = exportsOf(platform, hooks, testing)
   const loop = loopsOf(platform)
   return {
     routes: {
@@ -103,7 +113,7 @@ export function eventsArea(platform: Platform, { recorder }: Events, hooks: Even
   }
 }
 
-function webhooksOf(platform: Platform, { isPaused }: EventsHooks) {
+function webhooksOf(platform: Platform, { isPaused }: EventsHooks, tests: Stage) {
   const { config, limits, secrets, db, log, failures, hints, metrics: registry, stageRegistry, egress } = platform
   const box = webhookSecretBox(secrets)
   const safePost = createSafePost({ ...egress, timeoutMs: config.WEBHOOK_TIMEOUT_MS })
@@ -118,7 +128,7 @@ function webhooksOf(platform: Platform, { isPaused }: EventsHooks) {
       ...parts,
       read: platform.read,
       allowPrivate: egress.allowPrivate,
-      stages: platform.stages,
+      tests,
     }),
     deliverer,
     secretCheck: new SecretCheck({ db, log, box, isRotating: platform.isRotating, metrics: registry }),
@@ -126,8 +136,8 @@ function webhooksOf(platform: Platform, { isPaused }: EventsHooks) {
   }
 }
 
-function exportsOf(platform: Platform, { onExportPaused: onPaused }: EventsHooks) {
-  const { limits, secrets, db, log, failures, hints, read, egress, stages } = platform
+function exportsOf(platform: Platform, { onExportPaused: onPaused }: EventsHooks, tests: Stage) {
+  const { limits, secrets, db, log, failures, hints, read, egress } = platform
   const storage = new Storage(egress)
   const box = new SecretBox(secrets, 'export secrets')
   const spec = exportJob({
@@ -141,7 +151,7 @@ function exportsOf(platform: Platform, { onExportPaused: onPaused }: EventsHooks
     onPaused,
   })
   return {
-    routes: eventExportRoutes({ db, read, box, allowPrivate: egress.allowPrivate, storage, stages }),
+    routes: eventExportRoutes({ db, read, box, allowPrivate: egress.allowPrivate, storage, tests }),
     exporter: new Worker({ db, log, failures, hints, spec }),
     close: () => storage.close(),
   }

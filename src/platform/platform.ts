@@ -9,12 +9,12 @@ import type { Db } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
+import { createDatabaseStages } from './db/stages.ts'
 import { createMetrics } from './http/metrics.ts'
 import { PublicAddress } from './installation/public-address.ts'
 import { bucketOf } from './object-storage/bucket.ts'
 import { Hints } from './queue/hints.ts'
 import type { Log } from './runtime/log.ts'
-import { createStages } from './runtime/named-stages.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
 import type { AppSecrets } from './secrets/secrets.ts'
 import type { TaskChild } from './tasks/task-child.ts'
@@ -58,10 +58,7 @@ export function createPlatform({ replica: replicaDb, tuning: others, ...options 
   const { limits, failures, metrics } = base
   measurePool(db, metrics)
   const replica = replicaDb && createReplica(base, replicaDb)
-  const stages = createStages(base.stageRegistry, {
-    databaseConnections: config.DATABASE_CONNECTIONS,
-    webhookConcurrency: limits.webhookConcurrency,
-  })
+  const stages = createDatabaseStages(base.stageRegistry, config.DATABASE_CONNECTIONS)
   const readWithin = (timeoutMs: number) => createBoundedRead(db, stages.queries, { timeoutMs, replica })
   return {
     ...base,
@@ -69,7 +66,6 @@ export function createPlatform({ replica: replicaDb, tuning: others, ...options 
     databaseAddress: options.databaseAddress,
     publicAddress,
     replica,
-    stages,
     read: createBoundedRead(db, stages.queries, { replica }),
     readFirst: readWithin(firstTimeoutMs),
     readQuickly: readWithin(quickTimeoutMs),

@@ -10,6 +10,7 @@ import type { Db } from '../platform/db/db.ts'
 import type { Platform } from '../platform/platform.ts'
 import { measureBacklog } from '../platform/queue/backlog-metrics.ts'
 import { Worker } from '../platform/queue/worker.ts'
+import type { StageLimits } from '../platform/runtime/stage.ts'
 import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import { Acceptor } from './acceptance/accept.ts'
@@ -41,6 +42,14 @@ const backlogMetrics = {
   title: 'Emails',
 }
 
+/** Requests with many or large emails while they are read, of which each takes up to seconds in turns. */
+const emailRequests: StageLimits = {
+  perOrganization: 2,
+  overall: 20,
+  waitingPerOrganization: 100,
+  waitMs: 30_000,
+}
+
 /** What areas above provide. */
 export type SendingHooks = { isPaused: () => boolean; broadcasts: BroadcastParts }
 
@@ -58,7 +67,7 @@ export function createSending(platform: Platform, { senders, carriers }: Deliver
       emails: new EmailAcceptor({ db, stages, flows: new BuiltInFlows(db), templates, senders, quota }),
       uploads: new Uploads(db, stages, { mibPerOrganization: limits.attachmentMibPerOrganization }),
       tasks,
-      stages: platform.stages,
+      requests: stages.stage('email requests', emailRequests),
     },
     testEmails: { db, templates, runner, senders, quota },
   }

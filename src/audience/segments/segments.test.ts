@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { createBoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { createStages } from '../../platform/runtime/named-stages.ts'
+import { createDatabaseStages } from '../../platform/db/stages.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { newId, type OrganizationId, parseId, toText } from '../../platform/values/ids.ts'
 import { countMatching } from '../contacts/count.ts'
@@ -187,7 +187,7 @@ test('a list that takes too long in its order is read in another way, with the s
   const { db } = app
   const organizationId = parseId('org', app.organizationId) as OrganizationId
   for (const name of ['ada', 'bob', 'eve']) await addContact(app, `${name}@example.com`)
-  const { queries } = createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 1 })
+  const { queries } = createDatabaseStages(new StageRegistry(), 10)
   const read = createBoundedRead(db, queries, { timeoutMs: 60_000 })
   const readFirst = createBoundedRead(db, queries, { timeoutMs: 200 })
   const filter = { filters: [didNotOpen] }
@@ -213,7 +213,7 @@ const waitingFor = ({ db }: TestApp, pattern: string) =>
 test('a count that takes too long is estimated from a sample, if there are many contacts and no exact count is requested', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { db } = app
-  const stages = createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 1 })
+  const stages = createDatabaseStages(new StageRegistry(), 10)
   const readWithin = (timeoutMs: number) => createBoundedRead(db, stages.queries, { timeoutMs })
   const reads = { fastRead: readWithin(100), slowRead: readWithin(60_000) }
   const filters = [didNotOpen]

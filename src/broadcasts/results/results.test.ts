@@ -9,7 +9,7 @@ import { until } from '../../../test/support/until.ts'
 import { recordEvents } from '../../events/recording/record.ts'
 import { createBoundedRead } from '../../platform/db/bounded-read.ts'
 import { createBoundedWork } from '../../platform/db/bounded-work.ts'
-import { createStages } from '../../platform/runtime/named-stages.ts'
+import { createDatabaseStages } from '../../platform/db/stages.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { newId, parseId } from '../../platform/values/ids.ts'
 import { findBroadcast } from '../broadcasts.sql.ts'
@@ -112,7 +112,7 @@ test('one broadcast of an organization is counted at a time, and a count that fa
     insert into broadcast_recipients (organization_id, broadcast_id, contact_id, message_id, status)
     select organization_id, ${ids[0]}, contact_id, id, 'sent' from messages`
   await db.begin((tx) => recordEvents(tx, [eventIn(world, 0, 'emailOpen', {})]))
-  const stages = createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 10 })
+  const stages = createDatabaseStages(new StageRegistry(), 10)
   const slices: unknown[] = []
   let fail: (error: Error) => void = () => {}
   const failing = new Promise<never>((_, reject) => {

@@ -1,8 +1,9 @@
 import type { PostOutcome } from '../../platform/egress/post-outcome.ts'
 import { reasonInWords } from '../../platform/egress/post-outcome.ts'
 import { createSafePost, type SafePost, type SafePostOptions } from '../../platform/egress/safe-post.ts'
-import type { NamedStages } from '../../platform/runtime/named-stages.ts'
 import { RateLimit } from '../../platform/runtime/rate-limit.ts'
+import type { Stage, StageLimits } from '../../platform/runtime/stage.ts'
+import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 
 export const linksMax = 50
@@ -24,7 +25,15 @@ export const linkStatuses = ['works', 'broken', 'unclear', 'skipped'] as const
 
 export type LinkResult = { url: string; status: (typeof linkStatuses)[number]; detail: string }
 
-type Options = Omit<SafePostOptions, 'timeoutMs' | 'allowHttp'> & { stages: Pick<NamedStages, 'linkChecks'> }
+/** Checks of links: each holds up to 4 sockets for up to 20 seconds. */
+const checks: StageLimits = {
+  perOrganization: 1,
+  overall: 5,
+  waitingPerOrganization: 2,
+  waitMs: 20_000,
+}
+
+type Options = Omit<SafePostOptions, 'timeoutMs' | 'allowHttp'> & { stages: StageRegistry }
 
 /**
  * Opens links to see whether they work. Addresses are checked like those of webhooks, also after each redirect, and only
@@ -33,6 +42,7 @@ type Options = Omit<SafePostOptions, 'timeoutMs' | 'allowHttp'> & { stages: Pick
  */
 export class LinkChecker {
   readonly #options: Options
+  readonly #checks: Stage
   readonly #perOrganization = new RateLimit({
     perSecond: linksPerMinute / 60,
     burst: linksPerMinute,
@@ -47,13 +57,14 @@ export class LinkChecker {
 
   constructor(options: Options) {
     this.#options = options
+    this.#checks = options.stages.stage('link checks', checks)
   }
 
   /** Returns the results in the order of `urls`. Throws `Refusal` if the organization has checked too many links. */
   async check(organizationId: OrganizationId, urls: readonly string[]): Promise<LinkResult[]> {
     const distinct = [...new Set(urls)]
     for (const _ of distinct) this.#perOrganization.take(organizationId)
-    return this.#options.stages.linkChecks.run(organizationId, async () => {
+    return this.#checks.run(organizationId, async () => {
       const until = performance.now() + checkMsMax
       const results = new Map<string, LinkResult>()
       const remaining = distinct.values()

@@ -4,12 +4,9 @@ import { registerOther } from '../../../test/support/people.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
-import { createStages } from '../../platform/runtime/named-stages.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { LinkChecker } from './link-checker.ts'
-
-const stages = () => createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 3 })
 
 test('links are opened once, with redirects, and the reader learns which do not work', async () => {
   await using site = await startReceiver(
@@ -48,7 +45,7 @@ test('addresses that are not public and unusual ports are never opened, and noth
   await using site = await startReceiver((response) => response.end(), { plain: true })
   const checker = new LinkChecker({
     allowPrivate: false,
-    stages: stages(),
+    stages: new StageRegistry(),
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
   })
   const port = new URL(site.url()).port

@@ -15,7 +15,7 @@ import {
   Timestamp,
 } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import type { NamedStages } from '../../platform/runtime/named-stages.ts'
+import type { Stage } from '../../platform/runtime/stage.ts'
 import { existing } from '../../platform/values/errors.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { checksOf, notChecked } from './check-records.ts'
@@ -60,13 +60,13 @@ const Labels = {
   ),
 }
 
-export type DomainRouteParts = DomainParts & { read: BoundedRead; stages: Pick<NamedStages, 'domainChecks'> }
+export type DomainRouteParts = DomainParts & { read: BoundedRead; checks: Stage }
 
 export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
   const out = async (domain: Domain) =>
     domainOut(domain, parts.hosts, await parts.spfSources(domain.organizationId, domain.name))
-  const stage = parts.stages.domainChecks
+  const stage = parts.checks
   return async (api) => {
     tagRoutes(api, 'Domains')
     api.get('/domains', {

@@ -5,8 +5,8 @@ import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from 
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import type { NamedStages } from '../../platform/runtime/named-stages.ts'
 import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
+import type { Stage } from '../../platform/runtime/stage.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { MailServer } from './mail-server.ts'
 import {
@@ -38,7 +38,7 @@ import type { WebhookAddresses } from './webhook-addresses.ts'
 export type MailServerRouteParts = ManageParts &
   TestParts & {
     read: BoundedRead
-    stages: Pick<NamedStages, 'mailServerTests'>
+    tests: Stage
     /** Tests of one organization, so that it cannot guess passwords or look for mail servers. */
     testLimit: RateLimit
     addresses: WebhookAddresses
@@ -59,7 +59,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
   }
   const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
     testLimit.take(organizationId)
-    return parts.stages.mailServerTests.run(organizationId, run)
+    return parts.tests.run(organizationId, run)
   }
   return async (api) => {
     tagRoutes(api, 'Mail servers')

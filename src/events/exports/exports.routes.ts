@@ -4,7 +4,7 @@ import { organizationIdOf, targetOf } from '../../accounts/people/guards.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Named, Nothing, Nullable, ok } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import type { NamedStages } from '../../platform/runtime/named-stages.ts'
+import type { Stage } from '../../platform/runtime/stage.ts'
 import {
   EventExportChangesIn,
   EventExportIn,
@@ -16,7 +16,7 @@ import {
 import { selectExports } from './exports.sql.ts'
 import { changeExport, createExport, deleteExport, type ExportParts, getExport, testExport } from './exports.ts'
 
-type RouteParts = ExportParts & { read: BoundedRead; stages: Pick<NamedStages, 'webhookTests'> }
+type RouteParts = ExportParts & { read: BoundedRead; tests: Stage }
 
 export function eventExportRoutes(parts: RouteParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
@@ -115,7 +115,7 @@ The endpoint must be https and must not name a private, loopback or link-local a
       handler: async (request) => {
         const [organizationId, id] = targetOf(request, 'exp')
         const record = await getExport(db, organizationId, id)
-        const error = await parts.stages.webhookTests.run(organizationId, () => testExport(parts, record))
+        const error = await parts.tests.run(organizationId, () => testExport(parts, record))
         return ok({ succeeded: error === null, error })
       },
     })

@@ -17,7 +17,7 @@ import {
 } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince } from '../../platform/http/etag.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import type { NamedStages } from '../../platform/runtime/named-stages.ts'
+import type { Stage } from '../../platform/runtime/stage.ts'
 import { type WebhookEventName, webhookEventNames } from '../../platform/values/event-types.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { type OrganizationId, toText } from '../../platform/values/ids.ts'
@@ -48,8 +48,7 @@ import {
   type WebhookParts,
 } from './webhooks.ts'
 
-export type WebhookRouteParts = WebhookParts &
-  TestParts & { read: BoundedRead; stages: Pick<NamedStages, 'webhookTests'>; retryDelays: RetryDelays }
+export type WebhookRouteParts = WebhookParts & TestParts & { read: BoundedRead; tests: Stage; retryDelays: RetryDelays }
 
 export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
@@ -206,7 +205,7 @@ The URL must be https and must not contain credentials or name a private, loopba
         const organizationId = organizationIdOf(request)
         const webhookId = parseIdParam('whk', request.params.id)
         const eventName = request.body.event_name as WebhookEventName
-        const { deliveryId, attempt } = await parts.stages.webhookTests.run(organizationId, () =>
+        const { deliveryId, attempt } = await parts.tests.run(organizationId, () =>
           sendTestEvent(parts, organizationId, webhookId, eventName),
         )
         return ok({ delivery_id: toText('dlv', deliveryId), attempt: attemptOut(attempt, deliveryId, eventName) })

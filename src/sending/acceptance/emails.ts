@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Uploads } from '../../content/attachments/uploads.ts'
 import { loadHtmlToText } from '../../content/flows/text-from-html.ts'
-import type { NamedStages } from '../../platform/runtime/named-stages.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
+import type { Stage } from '../../platform/runtime/stage.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
@@ -16,7 +16,7 @@ export type EmailParts = {
   emails: EmailAcceptor
   uploads: Uploads
   tasks: TaskPool
-  stages: Pick<NamedStages, 'emailRequests'>
+  requests: Stage
 }
 
 export type Submission = {
@@ -43,9 +43,7 @@ export async function submitEmails(
   checkRecipients(inputs)
   const read = () => readEmails(parts, submission)
   const isLight = inputs.length <= lightEmailsMax && inputs.every(isLightEmail)
-  const { emails, warnings, requestHash } = await (isLight
-    ? read()
-    : parts.stages.emailRequests.run(organizationId, read))
+  const { emails, warnings, requestHash } = await (isLight ? read() : parts.requests.run(organizationId, read))
   const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
   const isRepeated = () => parts.emails.areRepeated(organizationId, idempotencyKey === null ? [] : [idempotencyKey])
   if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes, isRepeated)

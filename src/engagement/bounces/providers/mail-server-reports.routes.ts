@@ -4,7 +4,7 @@ import { findReportSource, type ReportSource } from '../../../delivery/mail-serv
 import type { WebhookAddresses } from '../../../delivery/mail-servers/webhook-addresses.ts'
 import { answers, ok } from '../../../platform/http/envelope.ts'
 import { largeBodyBytesMax } from '../../../platform/http/policies.ts'
-import type { NamedStages } from '../../../platform/runtime/named-stages.ts'
+import type { Stage } from '../../../platform/runtime/stage.ts'
 import type { SecretBox } from '../../../platform/secrets/secrets.ts'
 import { Refusal } from '../../../platform/values/errors.ts'
 import { fetchText } from './fetch-text.ts'
@@ -20,12 +20,12 @@ import { SnsSignatures } from './sns.ts'
 export type ServerReportParts = ReceiveParts & {
   box: SecretBox
   addresses: WebhookAddresses
-  stages: Pick<NamedStages, 'providerReports'>
+  reports: Stage
 }
 
 /** Receives bounces and complaints of email that was sent through the mail server of an organization. */
 export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginAsyncTypebox {
-  const { db, box, addresses, stages } = parts
+  const { db, box, addresses, reports } = parts
   const signatures = new SnsSignatures(fetchText)
   const readerOf = ({ provider, secret }: ReportSource): ReadReports => {
     switch (provider) {
@@ -64,7 +64,7 @@ export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginA
         const key = addresses.read(params.token)
         if (!key) throw notFound()
         const { organizationId } = key
-        return stages.providerReports.run(organizationId, async () => {
+        return reports.run(organizationId, async () => {
           const source = await findReportSource(db, box, key)
           if (!source) throw notFound()
           const read = () => readerOf(source)({ headers, body: bytesOf(body) })
