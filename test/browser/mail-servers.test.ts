@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { orderFlow } from '../support/flows.ts'
 import { startRawSmtp } from '../support/raw-smtp.ts'
@@ -5,11 +6,17 @@ import { freePort } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab } from './support/pages.ts'
+import { openTab, segment } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService({})
+
+/** Whether it is in the visible part of the page, as a whole. */
+async function isInView(element: Locator): Promise<boolean> {
+  const [box, size] = [await element.boundingBox(), element.page().viewportSize()]
+  return box !== null && size !== null && box.y >= 0 && box.y + box.height <= size.height
+}
 
 /** Accepts one password. */
 const startProvider = () =>
@@ -32,7 +39,8 @@ test('a mail server is added by its provider, tested until it works, edited and 
     const response = await route.fetch()
     const body = await response.json()
     const postmark = body.data.find(({ id }: { id: string }) => id === 'postmark')
-    const hosts = [{ host: '127.0.0.1', label: 'Transactional stream' }]
+    const [transactional, broadcast] = postmark.hosts
+    const hosts = [{ ...transactional, host: '127.0.0.1' }, broadcast]
     Object.assign(postmark, { hosts, port: provider.port, security: 'none' })
     await route.fulfill({ response, json: body })
   })
@@ -41,25 +49,46 @@ test('a mail server is added by its provider, tested until it works, edited and 
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('combobox', { name: 'Provider' }).click()
   await page.getByRole('option', { name: 'Postmark' }).click()
-  await dialog.getByText('User name and password are both the server API token.', { exact: false }).waitFor()
+  await dialog.getByText('Each message stream accepts one kind of email.', { exact: false }).waitFor()
+  const marketing = dialog.getByRole('checkbox', { name: 'Marketing email' })
+  const chooseStream = async (name: string) => {
+    await dialog.getByRole('combobox', { name: 'Message stream' }).click()
+    await page.getByRole('option', { name }).click()
+  }
+  await chooseStream('Broadcast stream')
+  expect(await marketing.isChecked()).toBe(true)
+  await chooseStream('Transactional stream')
+  expect(await marketing.isChecked()).toBe(false)
+  await marketing.click()
+  await dialog.getByText('Postmark does not accept marketing email at “Transactional stream”.').waitFor()
   expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Postmark')
   await dialog.getByRole('button', { name: 'Add mail server' }).click()
-  await dialog.getByText('Password is required.').waitFor()
-  await dialog.getByLabel('User name').fill('the-token')
-  const password = dialog.getByRole('textbox', { name: 'Password' })
+  await dialog.getByText('Server API token is required.').waitFor()
+  // The token is also the user name, and asked for once.
+  expect(await dialog.getByLabel('User name').count()).toBe(0)
+  const password = dialog.getByRole('textbox', { name: 'Server API token' })
   await password.fill('wrong')
   await dialog.getByRole('button', { name: 'Test connection' }).click()
-  await dialog.getByText('The connection doesn’t work').waitFor()
+  const result = dialog.getByText('The connection doesn’t work')
+  await result.waitFor()
+  expect(await isInView(result)).toBe(true)
   const steps = dialog.getByRole('list', { name: 'Steps of the test' })
   await steps.getByText('535 5.7.8 Authentication failed. Check the user name', { exact: false }).waitFor()
   expect(await steps.getByRole('listitem').count()).toBe(5)
+  expect(await isInView(steps.getByRole('listitem').last())).toBe(true)
   expect(await barriersInBothThemes(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Add mail server' }).click()
+  await dialog.getByText('The mail server was not added, because the connection doesn’t work.').waitFor()
   await password.fill('right')
   await dialog.getByRole('button', { name: 'Test connection' }).click()
   await dialog.getByText('The connection works', { exact: true }).waitFor()
   await dialog.getByRole('button', { name: 'Add mail server' }).click()
   await page.getByRole('heading', { name: 'Postmark' }).waitFor()
-  await page.getByText('Not tested').waitFor()
+  await page.getByText('Working', { exact: true }).waitFor()
+  await page.getByRole('term').filter({ hasText: 'Tested' }).waitFor()
+  await page.getByText('Password', { exact: true }).waitFor()
+  expect(await page.getByText('Not tested').count()).toBe(0)
+  expect(provider.commands.filter((command) => command.startsWith('AUTH'))).toHaveLength(3)
   await page.getByText('/providers/mail-servers/', { exact: false }).waitFor()
   await page.getByRole('button', { name: 'Copy webhook address' }).waitFor()
   await page.getByRole('button', { name: 'Test connection' }).click()
@@ -82,6 +111,63 @@ test('a mail server is added by its provider, tested until it works, edited and 
   await choose('Delete')
   await page.getByRole('button', { name: 'Delete mail server' }).click()
   await page.getByText('No mail servers yet').waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('a mail server that doesn’t work is added only after a confirmation, and says when it is tried again', async () => {
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const port = await freePort()
+  await page.goto('sending/mail-servers')
+  await page.getByRole('button', { name: 'Add mail server' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add mail server' })
+  await dialog.getByRole('combobox', { name: 'Provider' }).click()
+  await page.getByRole('option', { name: 'Another mail server' }).click()
+  await dialog.getByLabel('Name', { exact: true }).fill('Relay')
+  await dialog.getByLabel('Host').fill('127.0.0.1')
+  await dialog.getByLabel('Port').fill(String(port))
+  await segment(page, 'Sign in with', 'None').click()
+  // Never tested: it is tested before it is added.
+  await dialog.getByRole('button', { name: 'Add mail server' }).click()
+  await dialog.getByText('The mail server was not added, because the connection doesn’t work.').waitFor()
+  expect(await isInView(dialog.getByText('The connection doesn’t work', { exact: true }))).toBe(true)
+  const servers = async () => (await service.manage(account.session, 'GET', '/organization/mail-servers')).body.data
+  expect(await servers()).toEqual([])
+  const question = page.getByRole('dialog', { name: 'Add a mail server that doesn’t work?' })
+  await dialog.getByRole('button', { name: 'Add without a working test' }).click()
+  await question.getByText('Emails are tried with it at once.', { exact: false }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  expect(await servers()).toEqual([])
+  await dialog.getByRole('button', { name: 'Add without a working test' }).click()
+  await question.getByRole('button', { name: 'Add it anyway' }).click()
+  await page.getByRole('heading', { name: 'Relay', level: 1 }).waitFor()
+  await page.getByText('Not tested', { exact: true }).waitFor()
+  expect(await servers()).toMatchObject([{ name: 'Relay', status: 'untested' }])
+
+  await page.getByRole('button', { name: 'Test connection' }).click()
+  await page.getByText('The connection doesn’t work').waitFor()
+  await page.reload()
+  await page
+    .getByText(/Next attempt in \d+ seconds|Next attempt in 1 minute/)
+    .first()
+    .waitFor()
+  await service.db.statement`update mail_servers set next_try_at = now() - interval '1 second'`
+  await page.reload()
+  await page.getByText('Without one, emails wait. Retrying now.').waitFor()
+
+  // A connection that was changed is tested at once.
+  await using provider = await startProvider()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  const editing = page.getByRole('dialog', { name: 'Edit mail server' })
+  await editing.getByLabel('Port').fill(String(provider.port))
+  await editing.getByRole('combobox', { name: 'Encryption' }).click()
+  await page.getByRole('option', { name: 'None', exact: true }).click()
+  await editing.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The connection works', { exact: true }).waitFor()
+  await page.getByText('Working', { exact: true }).waitFor()
   expect(tab.problems).toEqual([])
 })
 

@@ -18,6 +18,7 @@ import {
   mailServerOut,
   PresetOut,
   presetsOut,
+  SettingsTestOut,
   toChanges,
   toConnectionInput,
   toInput,
@@ -57,7 +58,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
     if (!member.organization.isOperator || !('id' in (request.params as object))) return
     if ((await getMailServer(db, ...targetOf(request, 'mse'))).isShared) throw operatorsOnly()
   }
-  const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
+  const test = <Result extends ConnectionTest>(organizationId: OrganizationId, run: () => Promise<Result>) => {
     testLimit.take(organizationId)
     return parts.tests.run(organizationId, run)
   }
@@ -164,14 +165,17 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
       schema: {
         operationId: 'testMailServerSettings',
         summary: 'Test settings of a mail server',
-        description: 'Like the test of a mail server, with settings that are not stored.',
+        description:
+          'Like the test of a mail server, with settings that are not stored. If it succeeds, pass `test_token` when you add the mail server, so that it counts as tested.',
         errors: { ...testErrors, validation_failed: 'The URL, host, port or another setting is invalid.' },
         body: ConnectionIn,
-        response: answers(ConnectionTestOut),
+        response: answers(SettingsTestOut),
       },
       handler: async (request) => {
-        const { body } = request
-        return ok(await test(organizationIdOf(request), () => testSettings(parts, toConnectionInput(body))))
+        const organizationId = organizationIdOf(request)
+        const run = () => testSettings(parts, organizationId, toConnectionInput(request.body))
+        const { testToken, ...result } = await test(organizationId, run)
+        return ok({ ...result, test_token: testToken })
       },
     })
 

@@ -26,7 +26,7 @@ export const MailServerOut = Named('MailServer', {
   host: Type.String(),
   port: Type.Integer(),
   security: Security,
-  username: Nullable(Type.String()),
+  username: Nullable(Type.String({ description: 'Null without one, and if it is the same secret as the password.' })),
   auth: {
     ...oneOf('none', 'password', 'oauth2'),
     description: 'How Waxwing signs in. The password, client secret and refresh token are never returned.',
@@ -78,6 +78,15 @@ export const ConnectionTestOut = Named('MailServerTest', {
       detail: Type.String({ description: 'What the mail server answered, or what is wrong and what to do.' }),
     }),
     { description: 'In the order in which they were taken. The last one failed unless `ok`.' },
+  ),
+})
+
+export const SettingsTestOut = Named('MailServerSettingsTest', {
+  ...ConnectionTestOut.properties,
+  test_token: Nullable(
+    Type.String({
+      description: 'For adding a mail server with these settings within an hour. Null if the connection does not work.',
+    }),
   ),
 })
 
@@ -196,7 +205,19 @@ const webhook = {
 
 const name = Type.String({ minLength: 1, maxLength: nameMax, description: 'A label.' })
 export const ConnectionIn = Type.Object(connectionFields)
-export const MailServerIn = Type.Object({ name, ...connectionFields, ...routingFields, ...webhook })
+export const MailServerIn = Type.Object({
+  name,
+  ...connectionFields,
+  ...routingFields,
+  ...webhook,
+  test_token: Type.Optional(
+    Type.String({
+      maxLength: 4_096,
+      description:
+        'From a test of the same settings within the last hour: the mail server then counts as tested. Otherwise it has no effect.',
+    }),
+  ),
+})
 export const MailServerChangesIn = Type.Object({
   name: Type.Optional(name),
   ...connectionFields,
@@ -233,14 +254,23 @@ export function mailServerOut(
 export const PresetOut = Named('MailServerPreset', {
   id: Type.String(),
   name: Type.String(),
-  hosts: Type.Array(Named('MailServerPresetHost', { host: Type.String(), label: Type.String() }), {
-    description: 'The hosts to choose from, such as regions. The first one is the default.',
-  }),
+  hosts: Type.Array(
+    Named('MailServerPresetHost', {
+      host: Type.String(),
+      label: Type.String(),
+      kinds: Type.Array(Kind, { description: 'The kinds of email that the provider accepts there.' }),
+    }),
+    { description: 'The hosts to choose from, such as regions. The first one is the default.' },
+  ),
+  hosts_title: Type.String({ description: 'What the hosts differ in, such as `Region`.' }),
   port: Type.Integer(),
   security: Security,
   username: Nullable(Type.String({ description: 'The user name, if it is the same for everyone.' })),
   username_hint: Type.String(),
   password_hint: Type.String(),
+  username_is_password: Type.Boolean({
+    description: 'Whether the user name is the same secret as the password. Then pass the password only.',
+  }),
   oauth: Nullable(
     Named(
       'MailServerPresetOAuth',
@@ -258,10 +288,15 @@ export const PresetOut = Named('MailServerPreset', {
   note: Type.String({ description: 'What to know before it works.' }),
 })
 
-export const presetsOut = presets.map(({ oauth, provider, usernameHint, passwordHint, ...preset }) => ({
-  ...preset,
-  username_hint: usernameHint,
-  password_hint: passwordHint,
-  oauth: oauth && { token_url: oauth.tokenUrl, scope: oauth.scope },
-  webhook_provider: provider,
-}))
+export const presetsOut = presets.map(
+  ({ oauth, provider, hosts, hostsTitle, usernameHint, passwordHint, usernameIsPassword = false, ...preset }) => ({
+    ...preset,
+    hosts: hosts.map(({ host, label, kinds = ['transactional', 'marketing'] }) => ({ host, label, kinds: [...kinds] })),
+    hosts_title: hostsTitle ?? 'Region',
+    username_is_password: usernameIsPassword,
+    username_hint: usernameHint,
+    password_hint: passwordHint,
+    oauth: oauth && { token_url: oauth.tokenUrl, scope: oauth.scope },
+    webhook_provider: provider,
+  }),
+)

@@ -60,16 +60,16 @@ export const insertMailServer = (
   tx: Tx,
   { organizationId, id }: MailServerKey,
   row: StoredSettings,
-  connectedBy: UserId,
+  { connectedBy, testedAt }: { connectedBy: UserId; testedAt: Date | undefined },
 ) =>
   tx`
     insert into mail_servers (organization_id, id, name, preset, url, oauth, webhook_secret, host, port, security, username,
       auth, is_shared, kinds, from_domains, priority, weight, connections, messages_per_second, messages_per_day,
-      shape_by_receiver, connected_by)
+      shape_by_receiver, connected_by, status, tested_at)
     values (${organizationId}, ${id}, ${row.name}, ${row.preset}, ${row.url}, ${row.oauth}, ${row.webhookSecret}, ${row.host},
       ${row.port}, ${row.security}, ${row.username}, ${row.auth}, ${row.isShared}, ${row.kinds}, ${row.fromDomains}, ${row.priority},
       ${row.weight}, ${row.connections}, ${row.messagesPerSecond}, ${row.messagesPerDay},
-      ${row.shapeByReceiver}, ${connectedBy})`
+      ${row.shapeByReceiver}, ${connectedBy}, ${testedAt ? 'working' : 'untested'}, ${testedAt ?? null})`
 
 /** `isNew`: it connects in another way than before, so nothing is known about its state. `connectedBy`: null if it is the same. */
 export const updateMailServer = (

@@ -1,6 +1,8 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { parseId } from '../../platform/values/ids.ts'
 import { countCredentials, mailServerBox, openCredentials, resealMailServers } from './credentials.ts'
@@ -181,4 +183,48 @@ test('credentials are encrypted again after APP_SECRET has changed', async () =>
     db: app.db,
     box: mailServerBox({ current, previous: 'another secret that is long enough' }),
   })
+})
+
+test('a mail server that was tested with the same settings counts as tested when it is added', async () => {
+  await using relay = await startRelay()
+  const [app, other] = [await newApp(), await newApp()]
+  const test = async (body: object) => (await call(app, 'POST', '/test', body)).body.data
+  const settings = { host: '127.0.0.1', port: relay.port, security: 'none', username: null }
+  const { ok, test_token } = await test(settings)
+  expect([ok, test_token]).toEqual([true, expect.any(String)])
+  const added = await add(app, { ...settings, test_token })
+  expect(added).toMatchObject({ status: 'working', tested_at: expect.any(String) })
+  expect(Date.now() - Date.parse(added.tested_at)).toBeLessThan(60_000)
+
+  const untested = { status: 'untested', tested_at: null }
+  expect(await add(app, settings)).toMatchObject(untested)
+  expect(await add(app, { ...settings, test_token: 'made up' })).toMatchObject(untested)
+  expect(await add(app, { ...settings, port: 2525, test_token })).toMatchObject(untested)
+  expect(await add(app, { ...settings, username: 'ada', password: 'p', test_token })).toMatchObject(untested)
+  expect(await add(other, { ...settings, test_token })).toMatchObject(untested)
+  await relay.stop()
+  expect(await test(settings)).toMatchObject({ ok: false, test_token: null })
+})
+
+test('a token that is both the user name and the password is entered once, and never shown', async () => {
+  await using smtp = await startRawSmtp({
+    extensions: ['AUTH PLAIN'],
+    answer: ({ verb }) => (verb === 'AUTH' ? '235 2.7.0 Ok' : undefined),
+  })
+  const app = await newApp()
+  const server = await add(app, { preset: 'postmark', password: 'the-token' })
+  expect(server).toMatchObject({ auth: 'password', username: null, host: 'smtp.postmarkapp.com' })
+  const urlOf = async () => openCredentials(mailServerBox(app.secrets), await stored(app, server.id))!.url
+  expect(await urlOf()).toContain('the-token:the-token@')
+  const replaced = await call(app, 'PATCH', `/${server.id}`, { password: 'another' })
+  expect([replaced.body.data.username, await urlOf()]).toEqual([null, expect.stringContaining('another:another@')])
+  await call(app, 'PATCH', `/${server.id}`, { name: 'Renamed' })
+  expect(await urlOf()).toContain('another:another@')
+  const tested = await call(app, 'POST', '/test', {
+    ...{ preset: 'postmark', host: '127.0.0.1', port: smtp.port, security: 'none' },
+    password: 'the-token',
+  })
+  expect(tested.body.data.ok).toBe(true)
+  const listed = await call(app, 'GET')
+  expect(tested.text + listed.text + replaced.text).not.toMatch(/the-token|another/)
 })

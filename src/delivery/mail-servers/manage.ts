@@ -15,6 +15,7 @@ import {
   updateMailServer,
 } from './mail-servers.sql.ts'
 import { credentialsOf, settingsOf, storedTarget, type Target, targetOf } from './settings.ts'
+import { testedAt } from './test-tokens.ts'
 
 export const mailServersMax = 20
 
@@ -60,14 +61,16 @@ export async function addMailServer(
 ): Promise<MailServer> {
   checkAuthority(caller, [input])
   const { organizationId } = caller
-  const settings = settingsOf(box, input, targetOf(input, undefined, { allowPrivate }), undefined)
+  const target = targetOf(input, undefined, { allowPrivate })
+  const settings = settingsOf(box, input, target, undefined)
+  const tested = testedAt(box, organizationId, target, input.testToken)
   if ((await countMailServers(db, organizationId)) >= mailServersMax)
     throw conflict(
       `An organization can have at most ${mailServersMax} mail servers. Delete one that is no longer needed.`,
     )
   const added = await db.begin(async (tx) => {
     const key = { organizationId, id: newId('mse') }
-    await insertMailServer(tx, key, settings, caller.id)
+    await insertMailServer(tx, key, settings, { connectedBy: caller.id, testedAt: tested })
     const after = await getMailServer(tx, organizationId, key.id)
     // A member could replace a mail server instead of changing it.
     if (after.isShared || !caller.isOwner)

@@ -1,3 +1,4 @@
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { Security } from './mail-server.ts'
 
 /** The providers whose reports of bounces and complaints are understood. */
@@ -7,12 +8,16 @@ export type Preset = {
   id: string
   name: string
   /** The first one is the default. */
-  hosts: { host: string; label: string }[]
+  hosts: { host: string; label: string; kinds?: FlowKind[] }[]
+  /** What the hosts differ in, if not the region. */
+  hostsTitle?: string
   port: number
   security: Security
   /** The user name, if it is the same for everyone. */
   username: string | null
   usernameHint: string
+  /** Whether the user name is the same secret as the password. */
+  usernameIsPassword?: boolean
   passwordHint: string
   /** Where access tokens are requested, and for what, if the provider supports OAuth 2. */
   oauth: { tokenUrl: string; scope: string | null } | null

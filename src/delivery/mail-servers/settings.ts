@@ -81,7 +81,7 @@ function connectionOf(input: ConnectionInput, current: Target | undefined, prese
   const preset = input.preset ? findPreset(input.preset) : undefined
   const host = hostOf(input.host ?? preset?.hosts[0]?.host ?? before?.host)
   const port = input.port ?? preset?.port ?? before?.port ?? 587
-  const username = input.username === undefined ? (before?.username ?? usernameOf(presetId)) : input.username
+  const username = input.username === undefined ? usernameOf(input, before, presetId) : input.username
   const password = username === null ? null : (input.password ?? before?.password ?? null)
   const isSamePort = before !== undefined && before.port === port
   const security =
@@ -95,7 +95,11 @@ function connectionOf(input: ConnectionInput, current: Target | undefined, prese
   }
 }
 
-const usernameOf = (presetId: string | null) => findPreset(presetId)?.username ?? null
+function usernameOf({ password }: ConnectionInput, before: Connection | undefined, presetId: string | null) {
+  const preset = findPreset(presetId)
+  const isSecret = preset?.usernameIsPassword || (before?.password != null && before.username === before.password)
+  return (isSecret ? password : undefined) ?? before?.username ?? preset?.username ?? null
+}
 
 function hostOf(text: string | undefined): string {
   if (text === undefined) throw invalid({ path: 'host', problem: 'is required unless there is a url or a preset' })
@@ -154,7 +158,12 @@ export function storedTarget(box: SecretBox, server: SealedMailServer): Target |
   const credentials = openCredentials(box, server)
   if (!credentials) return undefined
   const { url, oauth } = credentials
-  return { connection: { ...readUrl(url), username: server.username }, oauth, preset: server.preset }
+  const connection = readUrl(url)
+  return {
+    connection: { ...connection, username: server.username ?? connection.username },
+    oauth,
+    preset: server.preset,
+  }
 }
 
 const defaults = {
@@ -177,11 +186,13 @@ export function settingsOf(
   current: SealedMailServer | undefined,
 ): StoredSettings {
   const { connection, preset } = target
-  const { host, port, security, username } = connection
+  const { host, port, security, username, password } = connection
   const before = current ?? defaults
   return {
     name: input.name === undefined ? current!.name : checkName(input.name),
-    ...{ preset, host, port, security, username, auth: authOf(target) },
+    ...{ preset, host, port, security, auth: authOf(target) },
+    // A token that is both is a secret as well.
+    username: username === password ? null : username,
     ...sealCredentials(box, credentialsOf(target)),
     webhookSecret: webhookSecretOf(box, input.webhookSecret, preset, current),
     isShared: input.isShared ?? before.isShared,

@@ -57,6 +57,8 @@ function describe(step: HandshakeStep, { connection, oauth }: Target): string {
       return `${step.protocol}, certificate for ${name}${issuer}${until}.${isChecked ? '' : ' The certificate was not checked.'}`
     }
     case 'auth':
+      // A token that is both the user name and the password is not shown.
+      if (!oauth && connection.username === connection.password) return `Signed in with ${step.method}.`
       return `Signed in as ${oauth?.user ?? connection.username} with ${step.method}.`
   }
 }

@@ -1,6 +1,7 @@
 import type { RelayState } from '@waxwing/smtp-client'
 import type { Db } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Connector } from './connector.ts'
 import { unreadableCredentials } from './credentials.ts'
 import type { MailServer } from './mail-server.ts'
@@ -8,6 +9,7 @@ import type { ConnectionInput } from './mail-servers.shapes.ts'
 import { type SealedMailServer, updateTested } from './mail-servers.sql.ts'
 import { storedTarget, targetOf } from './settings.ts'
 import { type ConnectionTest, testConnection } from './test-connection.ts'
+import { testToken } from './test-tokens.ts'
 
 export type TestParts = {
   db: Db
@@ -33,11 +35,16 @@ export async function testMailServer(parts: TestParts, server: SealedMailServer)
   return result
 }
 
-/** Throws `Refusal` if the settings are invalid. */
-export async function testSettings(parts: TestParts, input: ConnectionInput): Promise<ConnectionTest> {
-  const { connector, allowPrivate, testMs } = parts
+/** Throws `Refusal` if the settings are invalid. With success, the result has a token for adding the mail server. */
+export async function testSettings(
+  parts: TestParts,
+  organizationId: OrganizationId,
+  input: ConnectionInput,
+): Promise<ConnectionTest & { testToken: string | null }> {
+  const { box, connector, allowPrivate, testMs } = parts
   const target = targetOf(input, undefined, { allowPrivate })
-  return testConnection(target, connector.optionsForTest(target.oauth), testMs)
+  const result = await testConnection(target, connector.optionsForTest(target.oauth), testMs)
+  return { ...result, testToken: result.ok ? testToken(box, organizationId, target) : null }
 }
 
 const retryMs = 60_000

@@ -68,6 +68,7 @@ export function valuesOf(
     ...(isNameFree && { name: preset.name }),
     preset: preset.id,
     host: preset.hosts[0]?.host ?? '',
+    kinds: preset.hosts[0]?.kinds ?? values.kinds,
     port: preset.port,
     security: preset.security,
     auth: 'password',
@@ -75,16 +76,21 @@ export function valuesOf(
   }
 }
 
+/** A secret that is also the user name has a name of its own. */
+export const passwordLabel = (preset: MailServerPreset | undefined) =>
+  preset?.username_is_password ? preset.password_hint : 'Password'
+
 const required = (label: string, value: string) => (value.trim() === '' ? `${label} is required.` : undefined)
 
-export function problemsOf(values: Values, server: MailServer | undefined) {
+export function problemsOf(values: Values, server: MailServer | undefined, preset: MailServerPreset | undefined) {
   const isNew = server?.auth !== values.auth
+  const hasUserName = values.auth !== 'none' && !preset?.username_is_password
   return {
     preset: values.preset === '' ? 'Choose a provider.' : undefined,
     name: required('Name', values.name),
     host: required('Host', values.host),
-    username: values.auth === 'none' ? undefined : required('User name', values.username),
-    password: values.auth === 'password' && isNew ? required('Password', values.password) : undefined,
+    username: hasUserName ? required('User name', values.username) : undefined,
+    password: values.auth === 'password' && isNew ? required(passwordLabel(preset), values.password) : undefined,
     'oauth.client_id': values.auth === 'oauth2' && isNew ? required('Client ID', values.oauth.client_id) : undefined,
     'oauth.client_secret':
       values.auth === 'oauth2' && isNew ? required('Client secret', values.oauth.client_secret) : undefined,
@@ -112,7 +118,7 @@ function signInOf({ auth, username, password, oauth }: Values): Partial<MailServ
     case 'none':
       return { username: null }
     case 'password':
-      return { username: username.trim(), ...(password !== '' && { password }) }
+      return { ...(username.trim() !== '' && { username: username.trim() }), ...(password !== '' && { password }) }
     case 'oauth2': {
       const { token_url: tokenUrl, ...client } = oauth
       const isEntered = Object.values(client).some((text) => text !== '')

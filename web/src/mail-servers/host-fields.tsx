@@ -24,15 +24,20 @@ export function HostFields({ form, preset }: { form: FormFields; preset: MailSer
   if (preset.hosts.length === 1) return null
   const known = preset.hosts.map(({ host, label }) => ({ value: host, label }))
   const { host } = form.values
+  const choose = (value: string | null) => {
+    const kinds = preset.hosts.find((each) => each.host === value)?.kinds
+    form.set({ host: value ?? '', ...(kinds && { kinds }) })
+  }
   return (
     <Select
-      label="Region"
+      label={preset.hosts_title}
       description={host}
       searchable
       allowDeselect={false}
       // One that was set through the API stays.
       data={known.some(({ value }) => value === host) ? known : [...known, { value: host, label: host }]}
       {...form.field('host')}
+      onChange={choose}
     />
   )
 }

@@ -73,8 +73,10 @@ function MailServerView({ server }: { server: MailServer }) {
             server={server}
             action="Save"
             save={(input) => changeMailServer(server.id, input)}
-            onSaved={() => {
+            onSaved={(saved) => {
               test.reset()
+              // It connects in another way than the one that was tested.
+              if (saved.status === 'untested') test.mutate()
               void invalidate(keys.mailServers, keys.me)
               toast('Mail server saved.')
               setEditing(false)
@@ -100,7 +102,7 @@ function factsOf(server: MailServer): [string, React.ReactNode][] {
   return [
     ['Host', `${server.host}, port ${server.port}`],
     ['Encryption', securities[server.security]],
-    ['Sign-in', server.username === null ? 'None' : `${methods[server.auth]}, ${server.username}`],
+    ['Sign-in', server.username === null ? methods[server.auth] : `${methods[server.auth]}, ${server.username}`],
     ['Carries', `${carriedEmail(server)}${server.is_shared ? ', shared with all organizations' : ''}`],
     ['Priority', `${server.priority}, weight ${server.weight}`],
     [

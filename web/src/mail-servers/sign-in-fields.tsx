@@ -1,7 +1,7 @@
 import { Input, PasswordInput, SegmentedControl, TextInput } from '@mantine/core'
 import type { MailServer, MailServerPreset } from '../api/types.ts'
 import type { FormFields } from './form-fields.ts'
-import type { Values } from './form-values.ts'
+import { passwordLabel, type Values } from './form-values.ts'
 
 const methods: { value: Values['auth']; label: string }[] = [
   { value: 'password', label: 'Password' },
@@ -32,7 +32,7 @@ export function SignInFields({ form, preset, server }: Props) {
           />
         </Input.Wrapper>
       )}
-      {auth !== 'none' && (
+      {auth !== 'none' && !preset?.username_is_password && (
         <TextInput
           label="User name"
           required
@@ -44,11 +44,11 @@ export function SignInFields({ form, preset, server }: Props) {
       )}
       {auth === 'password' && (
         <PasswordInput
-          label="Password"
+          label={passwordLabel(preset)}
           description={kept}
           required={!isKept}
           autoComplete="new-password"
-          {...(preset && { placeholder: preset.password_hint })}
+          {...(preset && !preset.username_is_password && { placeholder: preset.password_hint })}
           {...form.field('password')}
         />
       )}

@@ -10,6 +10,9 @@ import classes from './sending-banner.module.css'
 
 const refetchMs = 20_000
 
+/** Replies of mail servers have no full stop, and explanations do. */
+const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
+
 /** On every page while sending is paused, or emails are queued that cannot be sent. */
 export function SendingBanner() {
   const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: refetchMs })
@@ -30,7 +33,7 @@ export function SendingBanner() {
             : 'Can’t connect to the mail server'
         }
       >
-        {sending.last_error && <span className="break">{sending.last_error}. </span>}
+        {sending.last_error && <span className="break">{sentence(sending.last_error)} </span>}
         {sending.next_attempt_at && (
           <>
             Next attempt <AttemptTime at={sending.next_attempt_at} />.{' '}
@@ -54,7 +57,7 @@ function FailingServerBanner({ servers, others }: { servers: SendingStatus['mail
     <div className={classes.banner}>
       {servers.map(({ id, name, failure, next_try_at: next }) => (
         <Notice key={id} tone="warn" role="status" title={`The mail server ${name} does not accept email`}>
-          {failure && <span className="break">{failure}. </span>}
+          {failure && <span className="break">{sentence(failure)} </span>}
           Sent through {new Intl.ListFormat('en', { type: 'disjunction' }).format(others)} instead.{' '}
           {next && (
             <>

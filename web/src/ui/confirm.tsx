@@ -46,6 +46,8 @@ export function Confirm({ opened, onClose, title, children, action, dismiss = 'C
       <form
         onSubmit={(event) => {
           event.preventDefault()
+          // The button may be part of another form.
+          event.stopPropagation()
           void confirm()
         }}
       >
