@@ -182,7 +182,7 @@ test('the profile changes name, email, alerts and sessions', async () => {
   await page.getByLabel('Name').fill('Ada Lovelace')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Profile saved.').waitFor()
-  await page.getByLabel('Finished imports').click({ force: true })
+  await page.getByRole('switch', { name: 'Finished imports' }).click()
   await until('the switch to be saved', async () => {
     const { data } = (await service.manage(account.session, 'GET', '/me')).body
     return data.user.name === 'Ada Lovelace' && data.alerts.imports === false
