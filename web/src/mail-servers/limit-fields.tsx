@@ -74,7 +74,7 @@ export function LimitFields({ form }: { form: FormFields }) {
           {me.data?.operator && (
             <Checkbox
               label="Share with all organizations"
-              description="Also carries the email of organizations that have no mail server for it"
+              description="Also carries invitations, password resets and alerts of all organizations, and email for which they have no mail server"
               {...form.field('is_shared', { type: 'checkbox' })}
             />
           )}
