@@ -14,7 +14,7 @@ import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { announceChange, type Claim, dropLane, enqueue, type NewJob, resumeLanes, setLanePaused } from './queue.ts'
-import { endJobs, settleJobs } from './settle-jobs.ts'
+import { endJobs, settleAll, settleJobs, settling } from './settle-jobs.ts'
 import { Worker } from './worker.ts'
 import type { PeerState, WorkerSpec } from './worker-spec.ts'
 
@@ -347,10 +347,40 @@ test('settles jobs whose rows were moved while their lane was held, by resuming 
     ),
   )
   finish()
-  expect(settled).toEqual(new Set([ended.id, postponed.id]))
+  expect(claims.map((claim) => settled.has({ claim }))).toEqual([true, true])
   expect(await test.db`select id, attempt, due_at > now() as is_later from jobs`).toEqual([
     { id: postponed.id, attempt: 1, isLater: true },
   ])
+})
+
+test('a job that a process claimed again after its lease had expired is settled once, with the second claim', async () => {
+  await using test = await createTestDb()
+  const again = job('lane')
+  const other = job('lane')
+  await add(test.db, [again, other])
+  const [before, after] = [randomUUID(), randomUUID()]
+  await test.db.statement`update lanes set token = ${after}`
+  const rows = await test.db<{ id: string; ctid: string }>`select id, ctid from jobs`
+  const claimOf = ({ id, ...rest }: typeof again, token: string): Claim => ({
+    ...rest,
+    id,
+    token,
+    attempt: 0,
+    payload: null,
+    ctid: rows.find((row) => row.id === id)!.ctid,
+  })
+  const items = [claimOf(again, before), claimOf(again, after), claimOf(other, after)].map((claim) => ({
+    settlement: { claim, retryInMs: null },
+  }))
+  const written: string[][] = []
+  await settling(items, (ours) =>
+    test.db.begin(async (tx) => {
+      await settleAll(tx, ours)
+      written.push(ours.map(({ settlement }) => settlement.claim.token))
+    }),
+  )
+  expect(written).toEqual([[after, after]])
+  expect(await test.db`select from jobs`).toEqual([])
 })
 
 test('does not settle another job that reuses the ctid of a dropped one', async () => {

@@ -12,55 +12,78 @@ import type { Claim } from './queue.ts'
 export type Settlement = { claim: Claim; retryInMs: number | null; untried?: boolean }
 
 /**
- * Deletes or postpones jobs whose lanes this worker still holds, and returns their ids. Another worker runs the others,
- * so their outcome must not be recorded.
+ * Names a job as it was claimed. A process whose lease expired may claim the lane again: the same job is then settled twice, and
+ * only with the token of the second claim.
  */
-export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Promise<Set<string>> {
-  const settled = await settleAtCtid(tx, settlements)
-  if (settled.size === settlements.length) return settled
-  const moved = await findMoved(
-    tx,
-    settlements.filter(({ claim }) => !settled.has(claim.id)),
-  )
-  return moved.length > 0 ? new Set([...settled, ...(await settleAtCtid(tx, moved))]) : settled
+const keyOf = ({ id, token }: Pick<Claim, 'id' | 'token'>): string => `${id} ${token}`
+
+/** Which jobs were settled. */
+export class Settled {
+  readonly #keys: ReadonlySet<string>
+
+  constructor(rows: readonly Pick<Claim, 'id' | 'token'>[]) {
+    this.#keys = new Set(rows.map(keyOf))
+  }
+
+  get size(): number {
+    return this.#keys.size
+  }
+
+  has({ claim }: Pick<Settlement, 'claim'>): boolean {
+    return this.#keys.has(keyOf(claim))
+  }
 }
 
-async function settleAtCtid(tx: Tx, settlements: readonly Settlement[]): Promise<Set<string>> {
+/**
+ * Deletes or postpones jobs whose lanes this worker still holds, and returns them. Another worker runs the others, so their
+ * outcome must not be recorded.
+ */
+export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Promise<Settled> {
+  const rows = await settleAtCtid(tx, settlements)
+  const settled = new Settled(rows)
+  const others = settlements.filter((settlement) => !settled.has(settlement))
+  if (others.length === 0) return settled
+  const moved = await findMoved(tx, others)
+  return moved.length > 0 ? new Settled([...rows, ...(await settleAtCtid(tx, moved))]) : settled
+}
+
+async function settleAtCtid(tx: Tx, settlements: readonly Settlement[]): Promise<Pick<Claim, 'id' | 'token'>[]> {
   const done = settlements.filter(({ retryInMs }) => retryInMs === null)
   const postponed = settlements.filter(({ retryInMs }) => retryInMs !== null)
   const rows = await Promise.all([
     done.length > 0 ? deleteJobs(tx, done) : [],
     postponed.length > 0 ? postponeJobs(tx, postponed) : [],
   ])
-  return new Set(rows.flat().map(({ id }) => id))
+  return rows.flat()
 }
 
 /** Returns the settlements whose rows were moved while this worker held their lanes, with their new place. */
 async function findMoved(tx: Tx, settlements: readonly Settlement[]): Promise<Settlement[]> {
+  /** By `keyOf`. */
   const ctids = new Map<string, string>()
   for (const [, own] of groupBy(settlements, ({ claim }) => `${claim.organizationId} ${claim.kind}`)) {
     const claims = own.map(({ claim }) => claim)
     const { organizationId, kind } = claims[0]!
-    const rows = await tx<{ id: string; ctid: string }>`
-      select jobs.id, jobs.ctid
+    const rows = await tx<{ id: string; token: string; ctid: string }>`
+      select jobs.id, lanes.token, jobs.ctid
       from lanes
       join jobs using (organization_id, kind, lane)
       where lanes.organization_id = ${organizationId} and lanes.kind = ${kind}
         and lanes.lane = any (${[...new Set(claims.map(({ lane }) => lane))]}::text[])
         and lanes.token = any (${[...new Set(claims.map(({ token }) => token))]}::uuid[])
         and jobs.id = any (${claims.map(({ id }) => id)}::uuid[])`
-    for (const { id, ctid } of rows) ctids.set(id, ctid)
+    for (const { ctid, ...row } of rows) ctids.set(keyOf(row), ctid)
   }
   return settlements.flatMap(({ claim, ...rest }) => {
-    const ctid = ctids.get(claim.id)
+    const ctid = ctids.get(keyOf(claim))
     return ctid === undefined ? [] : [{ ...rest, claim: { ...claim, ctid } }]
   })
 }
 
-/** Thrown if other workers have taken over lanes, with the ids of the jobs that are still ours. */
+/** Thrown if other workers have taken over lanes, with the jobs that are still ours. */
 class LanesLost extends Error {
-  readonly ours: ReadonlySet<string>
-  constructor(ours: ReadonlySet<string>) {
+  readonly ours: Settled
+  constructor(ours: Settled) {
     super('The lanes of some jobs were taken over by other workers.')
     this.ours = ours
   }
@@ -81,8 +104,11 @@ export async function settling<Item extends { settlement: Settlement }>(
       return await write(ours)
     } catch (error) {
       if (!(error instanceof LanesLost)) throw error
-      const { ours: ids } = error
-      ours = ours.filter(({ settlement }) => ids.has(settlement.claim.id))
+      const settled = error.ours
+      const rest = ours.filter(({ settlement }) => settled.has(settlement))
+      // Otherwise, the same would happen again and again, and nothing else would be settled.
+      if (rest.length === ours.length) throw error
+      ours = rest
     }
 }
 
@@ -92,13 +118,16 @@ export async function settleAll(tx: Tx, items: readonly { settlement: Settlement
     tx,
     items.map(({ settlement }) => settlement),
   )
-  if (settled.size < items.length) throw new LanesLost(settled)
+  if (!items.every(({ settlement }) => settled.has(settlement))) throw new LanesLost(settled)
 }
 
 /** Settles jobs that have nothing else to record. */
 export async function endJobs(db: Db, settlements: readonly Settlement[]): Promise<void> {
   const items = settlements.map((settlement) => ({ ...settlement, organizationId: settlement.claim.organizationId }))
-  const settle = async (some: readonly Settlement[]) => [...(await db.begin((tx) => settleJobs(tx, some)))]
+  const settle = async (some: readonly Settlement[]) => {
+    await db.begin((tx) => settleJobs(tx, some))
+    return []
+  }
   await perOrganization(db, items, settle, rethrow)
 }
 
@@ -110,8 +139,8 @@ const rethrow = (_items: unknown, error: unknown) => {
 // of an organization, and so the organization is not joined. The id is compared as well: if the lane was dropped, the
 // ctid may belong to another job.
 
-function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
-  return tx<{ id: string }>`
+function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string; token: string }[]> {
+  return tx<{ id: string; token: string }>`
     delete from jobs
     using unnest(
       ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
@@ -123,7 +152,7 @@ function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: s
     ) as settled (organization_id, kind, lane, token, row_ctid, id)
     join lanes using (organization_id, kind, lane, token)
     where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
-    returning jobs.id`
+    returning jobs.id, settled.token`
 }
 
 const onShardsOfJobs = (tx: Tx, settlements: readonly Settlement[]) =>
@@ -134,8 +163,8 @@ const onShardsOfJobs = (tx: Tx, settlements: readonly Settlement[]) =>
     sql`lanes.organization_id`,
   )
 
-function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
-  return tx<{ id: string }>`
+function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string; token: string }[]> {
+  return tx<{ id: string; token: string }>`
     update jobs
     set due_at = settled.due_at, attempt = attempt + counted
     from (select row.*, now() + retry_in_ms * interval '1 ms' as due_at from unnest(
@@ -150,5 +179,5 @@ function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id:
     ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms, counted) offset 0) as settled
     join lanes using (organization_id, kind, lane, token)
     where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
-    returning jobs.id`
+    returning jobs.id, settled.token`
 }
