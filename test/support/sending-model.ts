@@ -86,7 +86,11 @@ type Promised = {
   notBefore: number
   /** Set for recipients of broadcasts. */
   broadcastId: string | null
+  createdAt: number
 }
+
+/** Workers renew their leases, and notice that they have lost them, within this time. */
+const noticedWithinMs = 10_000
 
 export type Model = {
   /** Runs one interleaving: accepts an email or broadcast, and changes it while it is being sent. */
@@ -116,6 +120,19 @@ export async function createModel(
   const promises = new Map<string, Promised>()
   /** These may get their email several times, with the same Message-ID. */
   const repeated = new Set<string>()
+  /** When leases expired. The workers notice it when they renew them, and until then send what is accepted. */
+  const expiredAt: number[] = []
+  const noteOpen = async () => {
+    const open = await db<{ email: string }>`
+      select email from messages where status = 'queued'
+      union all
+      select contacts.email from broadcast_recipients recipient
+      join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
+      where recipient.status in ('pending', 'queued')`
+    for (const { email: recipient } of open) repeated.add(recipient)
+  }
+  const isRepeatedOf = (email: string, { createdAt }: Promised) =>
+    repeated.has(email) || expiredAt.some((at) => createdAt >= at && createdAt < at + noticedWithinMs)
   const tally: Record<string, number> = {}
   const count = (what: string) => {
     tally[what] = (tally[what] ?? 0) + 1
@@ -123,7 +140,7 @@ export async function createModel(
   let created = 0
   const promise = (subject: string, more: Partial<Promised> = {}) => {
     const email = `r${created++}@example.com`
-    const plain = { isCancelled: false, isRefused: false, notBefore: 0, broadcastId: null }
+    const plain = { isCancelled: false, isRefused: false, notBefore: 0, broadcastId: null, createdAt: Date.now() }
     promises.set(email, { subject, ...plain, ...more })
     return email
   }
@@ -234,16 +251,13 @@ export async function createModel(
       const skipDeadlock = (error: unknown) => {
         if (!isRetryable(error)) throw error
       }
+      // Before and after it, because some end in between.
+      await noteOpen()
       await db.statement`update lanes set leased_until = '-infinity', next_due_at = now() where token is not null`.catch(
         skipDeadlock,
       )
-      const open = await db<{ email: string }>`
-        select email from messages where status = 'queued'
-        union all
-        select contacts.email from broadcast_recipients recipient
-        join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
-        where recipient.status in ('pending', 'queued')`
-      for (const { email: recipient } of open) repeated.add(recipient)
+      await noteOpen()
+      expiredAt.push(Date.now())
     },
     problems: async () => {
       recipients.isCalm = true
@@ -266,9 +280,10 @@ export async function createModel(
       return [...promises].flatMap(([address, promised]) => {
         const row = rowOf.get(address)
         const deliveries = recipients.countOf(address)
-        const isRepeated = repeated.has(address) || recipients.unanswered.has(address)
+        const isTakenOver = isRepeatedOf(address, promised)
+        const isRepeated = isTakenOver || recipients.unanswered.has(address)
         // A broadcast is cancelled at any time, so the email may be with the mail server.
-        const mayBeDelivered = repeated.has(address) || (promised.broadcastId && recipients.unanswered.has(address))
+        const mayBeDelivered = isTakenOver || (promised.broadcastId && recipients.unanswered.has(address))
         // A broadcast that was cancelled before its recipients were chosen has none.
         const status = promised.broadcastId ? (row?.ledger ?? 'cancelled') : (row?.status ?? 'missing')
         const isSent = status === 'sent'
@@ -279,7 +294,10 @@ export async function createModel(
           !isSent && deliveries.length > 0 && !mayBeDelivered ? 'was delivered' : '',
           deliveries.length > 1 && !isRepeated ? 'was delivered several times' : '',
           new Set(deliveries.map(({ messageId }) => messageId)).size > 1 ? 'has several Message-IDs' : '',
-          deliveries.some(({ at }) => at < promised.notBefore) ? 'was delivered too early' : '',
+          // A worker whose lease expired may be sending it when its time is changed.
+          !isTakenOver && deliveries.some(({ at }) => at < promised.notBefore)
+            ? `was delivered ${promised.notBefore - Math.min(...deliveries.map(({ at }) => at))} ms too early`
+            : '',
           (row?.sent ?? 0) !== (isSent ? 1 : 0) ? `has ${row?.sent} events` : '',
           !promised.isCancelled && !promised.broadcastId && status === 'cancelled' ? 'was not to be cancelled' : '',
         ].filter((problem) => problem !== '')
