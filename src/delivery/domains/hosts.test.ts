@@ -250,6 +250,7 @@ test('the link of one organization is rejected at the host of another, and nothi
     (await app.manage('GET', `/organization/messages/${messageId}`)).body.data.events.map(
       ({ event_name: eventName }: { event_name: string }) => eventName,
     )
+  await until('the event of the email', async () => (await events()).length > 0)
   expect(await events()).toEqual(['emailSent'])
 
   // A host that is not registered may be the one that a proxy inserts.
