@@ -31,6 +31,12 @@ export const exceptions: Exception[] = [
       ['platform/queue/lanes.sql.ts', 'order by min(next_due_at)', ['no organization'], dueRows],
       ['platform/queue/lanes.sql.ts', 'group by kind', ['no organization'], dueRows],
       ['platform/queue/queue.ts', 'returning id, ctid, due_at', ['ctid'], hotPath],
+      [
+        'platform/queue/queue.ts',
+        "set leased_until = '-infinity'",
+        ['no organization', 'several organizations'],
+        operatorCommand,
+      ],
       ['platform/queue/lanes.sql.ts', 'set leased_until = now()', ['several organizations'], hotPath],
       ['platform/queue/lanes.sql.ts', 'jobs.ctid', ['ctid'], hotPath],
       ['platform/queue/lanes.sql.ts', 'for update of lanes', ['several organizations'], hotPath],

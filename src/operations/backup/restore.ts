@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Db, Session } from '../../platform/db/db.ts'
 import { type Migration, readMigrations } from '../../platform/db/migrate.ts'
+import { expireLeases } from '../../platform/queue/queue.ts'
 import { pauseSending } from '../sending-status/sending-pause.ts'
 import { countLineFeeds } from './backup.ts'
 import { ByteReader, truncated } from './byte-reader.ts'
@@ -104,6 +105,7 @@ async function load(
   }
   await setSequences(client, manifest.sequences)
   const migrated = await finishSchema(client, manifest, migrations)
+  await expireLeases(statement)
   if (pause) await pauseSending(statement, 'restored')
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const { createdAt, waxwing, tables } = manifest

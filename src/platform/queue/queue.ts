@@ -1,5 +1,5 @@
 import { insertRows } from '../db/cluster/insert-rows.ts'
-import type { Tx } from '../db/db.ts'
+import type { Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { Enqueued, type EnqueuedJob, LanesChanged } from './announcements.ts'
@@ -153,6 +153,9 @@ export async function resumeLanes(
 export function announceChange(tx: Tx, kind: JobKind, lanes: readonly string[]): void {
   tx.announce(new LanesChanged(kind, lanes))
 }
+
+/** Ends all leases. The processes that hold them do not exist if the database was restored from a backup. */
+export const expireLeases = (db: Writer) => db`update lanes set leased_until = '-infinity' where token is not null`
 
 /** Deletes a lane and all its jobs, for example of a deleted webhook. */
 export async function dropLane(tx: Tx, organizationId: OrganizationId, kind: JobKind, lane: string): Promise<void> {
