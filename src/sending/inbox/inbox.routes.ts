@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import PostalMime from 'postal-mime'
+import PostalMime, { type Email } from 'postal-mime'
 import { Type } from 'typebox'
 import { memberOf } from '../../accounts/people/guards.ts'
 import { AttachmentOut, attachmentsOut } from '../../content/attachments/attachment-shapes.ts'
@@ -87,7 +87,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         const email = id && (await findInInbox(db, reader.organizationId, id, reader))
         if (!email) throw notFound('email')
         const shown = beginningOf(email.raw)
-        const { html, text, headers } = await PostalMime.parse(shown)
+        const { html, text, headers } = await partsOf(shown)
         const content = email.contentId ? await findWholeContent(db, reader.organizationId, email.contentId) : undefined
         return ok({
           ...summaryOut(email),
@@ -125,3 +125,8 @@ const summaryOut = (email: InboxSummary) => ({
   received_at: email.receivedAt.toISOString(),
   size_bytes: email.sizeBytes,
 })
+
+type Parts = Pick<Email, 'headers'> & { html?: string | undefined; text?: string | undefined }
+
+/** An email that cannot be read, such as one with hundreds of levels of parts, has its source only. */
+const partsOf = (raw: Buffer): Promise<Parts> => PostalMime.parse(raw).catch(() => ({ headers: [] }))
