@@ -1,8 +1,8 @@
 import { groupBy } from '../values/group-by.ts'
 import type { JobKind, NewJob } from './jobs.ts'
 
-/** A job that was just committed. The place of its row is known if it was returned. */
-export type EnqueuedJob = NewJob & { ctid?: string }
+/** A job that was just committed. The place of its row, and its due time in the database, are known if it was returned. */
+export type EnqueuedJob = NewJob & { ctid?: string; isScheduled?: boolean }
 
 /** What a transaction that enqueued jobs announces after its commit. */
 export class Enqueued {

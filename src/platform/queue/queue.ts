@@ -78,7 +78,14 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
 
 const withRows = (jobs: readonly NewJob[], rows: readonly EnqueuedRow[]): Promise<EnqueuedJob[]> => {
   const rowOf = new Map(rows.map(({ id, ...row }) => [id, row]))
-  return Promise.all(jobs.map(async (job) => ({ ...job, ...rowOf.get(job.id), work: await job.work })))
+  return Promise.all(
+    jobs.map(async (job) => ({
+      ...job,
+      ...rowOf.get(job.id),
+      isScheduled: job.dueAt !== undefined,
+      work: await job.work,
+    })),
+  )
 }
 
 /** The first job of each lane, in key order. */

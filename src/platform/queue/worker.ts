@@ -126,11 +126,11 @@ export class Worker<Work> {
         others.push(job)
         continue
       }
-      const { organizationId, id, ctid, dueAt, payload = null, work } = job
+      const { organizationId, id, ctid, dueAt, isScheduled, payload = null, work } = job
       const waitMs = dueAt ? dueAt.getTime() - Date.now() : 0
       const hasPlace =
         places > 0 && this.#places.hasOneFor(organizationId) && !(this.#spec.waitMsFor?.(organizationId) ?? 0)
-      if (waitMs > soonMs) lane.dueIn(waitMs)
+      if (waitMs > (isScheduled ? 0 : soonMs)) lane.dueIn(waitMs)
       else if (!isOpen || !ctid || !hasPlace || !lane.canStartNew(now)) lane.hasMore = true
       else if (lane.add(id)) {
         places--

@@ -28,6 +28,24 @@ async function makeDue({ db }: TestApp): Promise<void> {
   await db.statement`update lanes set next_due_at = now()`
 }
 
+test('an email that is scheduled a moment ahead is not sent before its time', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const receivedAt = new Map<string, number>()
+  relay.onRecipient = (address) => void receivedAt.set(address, Date.now())
+  const flowId = await createFlow(app)
+  const sendAts = new Map<string, string | null>()
+  for (let n = 0; n < 40; n++) {
+    const email = `c${n}@example.com`
+    const { body } = await send(app, flowId, { contact_email: email, send_at: inMs(90) })
+    sendAts.set(email, body.data.send_at)
+  }
+  await until('the emails', () => receivedAt.size === sendAts.size)
+  expect([...sendAts].filter(([, sendAt]) => sendAt !== null).length).toBeGreaterThan(0)
+  const early = [...sendAts].filter(([email, sendAt]) => sendAt && receivedAt.get(email)! < Date.parse(sendAt))
+  expect(early).toEqual([])
+})
+
 test('an email is sent at its time, as it was when it was accepted', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
