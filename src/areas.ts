@@ -3,7 +3,8 @@
  *
  * - An area imports itself and areas above it in this list. Its subjects do the same, in their order.
  * - Files beside the subjects belong to the whole area: subjects may import them, and they may import subjects.
- * - `uses` is the number of imports from each area except platform. It may only fall: whoever lowers it, lowers it here.
+ * - `uses` is the number of imports from each area except platform. It may only fall: a change that removes
+ *   imports lowers the number here.
  * - Only the files of a subject import its SQL. In areas with `sharesSql`, all subjects of the area do.
  */
 type Area = { about: string; subjects: string[]; uses: Record<string, number>; sharesSql?: true }

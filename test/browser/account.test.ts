@@ -134,7 +134,7 @@ test('what happens to an invitation and a password reset is told as the mail ser
   expect(await barriersInBothThemes(page)).toEqual([])
 
   // With one that a member has set up.
-  const own = await manage(member.session, 'POST', '', { name: 'Main', url: relay.url })
+  const server = await manage(member.session, 'POST', '', { name: 'Main', url: relay.url })
   await invite('eve@acme.example')
   await dialog.getByText('leave only through a mail server that an owner has set up', { exact: false }).waitFor()
   await dialog.getByRole('button', { name: 'I’ve copied it' }).click()
@@ -147,7 +147,7 @@ test('what happens to an invitation and a password reset is told as the mail ser
   expect(relay.mails).toEqual([])
 
   // With one that an owner has set up.
-  await manage(account.session, 'PATCH', `/${own.id}`, { url: relay.url })
+  await manage(account.session, 'PATCH', `/${server.id}`, { url: relay.url })
   await invite('mia@acme.example')
   await dialog.getByText('The email is on its way.').waitFor()
   await until('the email', () => relay.mails.some(({ recipient }) => recipient === 'mia@acme.example'))
@@ -159,7 +159,7 @@ test('what happens to an invitation and a password reset is told as the mail ser
 
   // While it fails.
   await relay.stop()
-  await manage(account.session, 'POST', `/${own.id}/test`)
+  await manage(account.session, 'POST', `/${server.id}/test`)
   await invite('zoe@acme.example')
   await dialog.getByText('The email to zoe@acme.example is waiting').waitFor()
   await reset()

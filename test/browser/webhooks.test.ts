@@ -88,7 +88,7 @@ test('the facts of a webhook change together with its deliveries', async () => {
   await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor()
   await page.getByText('Healthy', { exact: true }).waitFor()
   await page.getByText('100% of 1', { exact: true }).waitFor()
-  // What is tried in vain is no success.
+  // Failed attempts count in the success rate.
   status = 500
   await happen(service.db, await organizationIdOf(account), 'emailOpen')
   await page.getByText(/^Failing since /).waitFor()

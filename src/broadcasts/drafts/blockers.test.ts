@@ -35,7 +35,7 @@ test('what makes an email useless is named by the check, the preview, and every 
   const preview = await app.manage('POST', `/organization/flows/${flow}/preview`, { context: { city: 'Graz' } })
   expect(preview.body.data.blockers).toEqual(blockers)
 
-  // Whoever names what to accept is protected from the rest.
+  // A start that names accepted blockers is refused if there are others.
   const startWith = (accepted: string[]) =>
     app.manage('POST', `/organization/broadcasts/${broadcast.id}/start`, { accepted_blockers: accepted })
   const codes = blockers.map(({ code }: Blocker) => code)

@@ -198,15 +198,15 @@ test('SPF allows the mail servers that may carry email from the domain, and keep
 
   // Known at once, without another look at the DNS.
   await publishSpf('v=spf1 include:amazonses.com ~all')
-  const own = await addMailServer(app, { url: 'smtp://ada:secret@mail.example.com:587', kinds: ['marketing'] })
+  const marketing = await addMailServer(app, { url: 'smtp://ada:secret@mail.example.com:587', kinds: ['marketing'] })
   expect(await spf()).toEqual([
     'v=spf1 include:amazonses.com a:mail.example.com ~all',
     'wrong',
     missing('a:mail.example.com'),
   ])
-  await app.manage('PATCH', `/organization/mail-servers/${own}`, { from_domains: ['other.example'] })
+  await app.manage('PATCH', `/organization/mail-servers/${marketing}`, { from_domains: ['other.example'] })
   expect(await spf()).toEqual(['v=spf1 include:amazonses.com ~all', 'ok', null])
-  await app.manage('PATCH', `/organization/mail-servers/${own}`, { from_domains: [], kinds: ['transactional'] })
+  await app.manage('PATCH', `/organization/mail-servers/${marketing}`, { from_domains: [], kinds: ['transactional'] })
   await app.manage('DELETE', `/organization/mail-servers/${ses}`)
   expect((await spf())![0]).toBe('v=spf1 include:amazonses.com a:mail.example.com ~all')
 })

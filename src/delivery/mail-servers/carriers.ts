@@ -85,8 +85,8 @@ export class Carriers {
 
   async #findOwn({ organizationId, id, isPrivate }: EmailToCarry): Promise<Carrier | undefined> {
     const { servers, senders } = this.#options
-    const own = await servers.ownServers(organizationId)
-    const usable = own.filter(({ row }) => !isPrivate || row.isSetByOwner)
+    const all = await servers.ownServers(organizationId)
+    const usable = all.filter(({ row }) => !isPrivate || row.isSetByOwner)
     if (usable.length === 0) return undefined
     for (const { from, servers: some } of await this.#sendersOf(organizationId, usable)) {
       const chosen = chooseServers(some, { id, kind: 'transactional', from: from.email })

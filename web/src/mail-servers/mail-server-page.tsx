@@ -151,8 +151,8 @@ function AccountEmails({ server }: { server: MailServer }) {
   if (server.sends_account_emails || me?.mail.account_emails !== 'not_sent') return null
   return (
     <Notice tone="info" title="Password resets and invitations don’t leave through this mail server">
-      Whoever sets up a mail server could read the links in them, so an owner must be the last to change how it
-      connects. {me.role === 'owner' ? 'If you trust it, ' : 'Ask an owner to '}
+      These emails contain sign-in links that the mail server can read, so its connection must have been set by an
+      owner. {me.role === 'owner' ? 'If you trust it, ' : 'Ask an owner to '}
       {server.auth === 'none' ? 'delete it and add it again.' : 'enter its password again.'}
     </Notice>
   )
