@@ -1,4 +1,4 @@
-import type { Variant } from '../../src/broadcasts/broadcasts.ts'
+import type { Variant } from '../../src/broadcasts/lifecycle.ts'
 import { insertPastBroadcast } from '../../src/broadcasts/past-broadcasts.ts'
 import { scheduleNow } from '../../src/broadcasts/schedule.ts'
 import { emptyAudience } from '../../src/broadcasts/shapes.ts'

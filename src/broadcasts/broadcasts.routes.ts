@@ -12,8 +12,8 @@ import type { FailureLog } from '../platform/runtime/failure-log.ts'
 import { parseIdParam } from '../platform/values/id-params.ts'
 import type { BroadcastId } from '../platform/values/ids.ts'
 import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
-import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
+import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './lifecycle.ts'
 import {
   areOutdated,
   BroadcastInListOut,

@@ -1,7 +1,7 @@
-import { firstContactId, type IdRange, lastContactId } from '../audience/segments/id-range.ts'
 import type { Senders } from '../delivery/domains/senders.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
+import { firstContactId, type IdRange, lastContactId } from '../platform/db/id-range.ts'
 import { runSlices, TooExpensive } from '../platform/db/slices.ts'
 import { type Claim, enqueue } from '../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../platform/queue/settle-jobs.ts'
@@ -20,7 +20,6 @@ import {
   type ZoneRule,
 } from './audience/audience.sql.ts'
 import { type Broadcast, type Freezing, findBroadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
-import { checkFlow, checkSenders, type ReadyBroadcast, readyToSend } from './broadcasts.ts'
 import { broadcastKind, type PartPayload, partLane } from './ledger/lanes.ts'
 import {
   deleteRecipients,
@@ -35,6 +34,7 @@ import {
   updateFreezing,
 } from './ledger/ledger.sql.ts'
 import { forLedger } from './ledger/ledger-slices.ts'
+import { checkFlow, checkSenders, type ReadyBroadcast, readyToSend } from './lifecycle.ts'
 import { findFlowOf } from './results/flow-of-broadcast.sql.ts'
 import { localStart, sameTimeZone } from './schedule.ts'
 import { endRetry, isRetry, resetAllFailed } from './sending/retry.ts'

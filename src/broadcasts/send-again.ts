@@ -1,7 +1,7 @@
 import { invalid } from '../platform/values/errors.ts'
 import { type BroadcastId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
 import { withoutDeleted } from './audience/resolve-audience.ts'
-import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast } from './broadcasts.ts'
+import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast } from './lifecycle.ts'
 import { findSubject } from './results/flow-of-broadcast.sql.ts'
 import { scheduleNow } from './schedule.ts'
 import { notIn } from './status.ts'

@@ -2,11 +2,10 @@ import type { Senders } from '../delivery/domains/senders.ts'
 import { type Area, loopsOf } from '../platform/area.ts'
 import type { Platform } from '../platform/platform.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
-import { removeUnusedObjects } from './attachments/bucket-cleanup.ts'
-import { BucketFiles } from './attachments/bucket-files.ts'
-import { removeExpiredContents } from './attachments/retention.ts'
 import type { ContentBase } from './base.ts'
 import { brandRoutes } from './brands/brands.routes.ts'
+import { removeUnusedObjects } from './files/bucket-cleanup.ts'
+import { BucketFiles } from './files/bucket-files.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
@@ -47,15 +46,12 @@ export function contentArea(platform: Platform, { runner }: ContentBase, { sende
       ],
       site: [imageFileRoutes({ images, missLimit: platform.pageLimit })],
     },
-    background: [
-      loop('remove expired contents of emails', hourMs, () => removeExpiredContents(db)),
-      ...(bucket
-        ? [
-            loop('delete unused objects', minuteMs, () => removeUnusedObjects(db, bucket)),
-            loop('move images to the bucket', hourMs, () => moveImages(db, bucketFiles)),
-          ]
-        : []),
-    ],
+    background: bucket
+      ? [
+          loop('delete unused objects', minuteMs, () => removeUnusedObjects(db, bucket)),
+          loop('move images to the bucket', hourMs, () => moveImages(db, bucketFiles)),
+        ]
+      : [],
     stop: () => linkChecker.close(),
   }
 }

@@ -1,5 +1,4 @@
 import type { Base } from '../platform/base.ts'
-import { ContentStore } from './attachments/content-store.ts'
 import { getBrandValues } from './brands/brands.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
@@ -7,10 +6,9 @@ import { findParts } from './parts/flow-parts.ts'
 
 export type ContentBase = ReturnType<typeof createContentBase>
 
-/** Templates and contents of emails, of the service and of its sending processes. */
-export const createContentBase = ({ db, limits, tasks, stageRegistry, baseUrl }: Base) => ({
+/** Templates, of the service and of its sending processes. */
+export const createContentBase = ({ db, limits, tasks, baseUrl }: Base) => ({
   templates: new TemplateCache(db),
-  contents: new ContentStore(db, stageRegistry),
   runner: new TemplateRunner({
     tasks,
     cpuMs: limits.templateCpuMs,

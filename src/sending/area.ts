@@ -1,5 +1,4 @@
 import type { Accounts } from '../accounts/area.ts'
-import { Uploads } from '../content/attachments/uploads.ts'
 import type { ContentBase } from '../content/base.ts'
 import { BuiltInFlows } from '../content/flows/built-in-flows.ts'
 import type { Delivery } from '../delivery/area.ts'
@@ -20,6 +19,8 @@ import { deleteExpiredKeys } from './acceptance/idempotency.ts'
 import { NewOrganizationQuota } from './acceptance/new-organization-quota.ts'
 import { flowSendRoutes, sendEmailRoutes } from './acceptance/send-email.routes.ts'
 import { testEmailRoutes } from './acceptance/test-emails.routes.ts'
+import { removeExpiredContents } from './attachments/retention.ts'
+import { Uploads } from './attachments/uploads.ts'
 import type { AttemptParts } from './attempts/attempt.ts'
 import { type BroadcastParts, sendJob } from './attempts/send.job.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
@@ -119,6 +120,7 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
         await deleteExpiredAccountEmails(db.statement)
       }),
       loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
+      loop('remove expired contents of emails', hourMs, () => removeExpiredContents(db)),
       loop('trim the inbox', hourMs, () => trimInbox(db)),
     ],
     serve: async () => {

@@ -1,15 +1,16 @@
 import type { ContentBase } from '../content/base.ts'
 import type { DeliveryBase } from '../delivery/base.ts'
 import type { Base } from '../platform/base.ts'
+import { ContentStore } from './attachments/content-store.ts'
 import type { AttemptParts } from './attempts/attempt.ts'
 import { createIdHeaders } from './attempts/id-headers.ts'
 import type { EmailSettings } from './attempts/outgoing.ts'
 
 /** What an attempt to send an email needs, in the service and in its sending processes. */
 export function createAttempts(
-  { config, tokens, baseUrl }: Pick<Base, 'config' | 'tokens' | 'baseUrl'>,
+  { config, db, stageRegistry, tokens, baseUrl }: Base,
   { servers, limits, sites, senders, mailFrom }: DeliveryBase,
-  { runner, contents }: ContentBase,
+  { runner }: ContentBase,
 ): AttemptParts {
   const settings: EmailSettings = {
     get baseUrl() {
@@ -27,7 +28,7 @@ export function createAttempts(
     limits,
     sites,
     senders,
-    contents,
+    contents: new ContentStore(db, stageRegistry),
     retryDelays: config.MAIL_RETRY_DELAYS,
   }
 }

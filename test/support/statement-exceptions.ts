@@ -133,15 +133,15 @@ export const exceptions: Exception[] = [
         ['organization of another query'],
         operatorCommand,
       ],
-      ['content/attachments/files.sql.ts', 'where hash is null and not in_bucket and', ['no organization'], dueRows],
-      ['content/attachments/files.sql.ts', 'where hash is null and in_bucket and', ['no organization'], dueRows],
+      ['content/files/files.sql.ts', 'where hash is null and not in_bucket and', ['no organization'], dueRows],
+      ['content/files/files.sql.ts', 'where hash is null and in_bucket and', ['no organization'], dueRows],
       [
         'content/images/images.sql.ts',
         'select from stored_files files',
         ['no organization', 'organization of another query'],
         dueRows,
       ],
-      ['content/attachments/contents.sql.ts', 'where files_until <= now() order by', ['no organization'], dueRows],
+      ['sending/attachments/contents.sql.ts', 'where files_until <= now() order by', ['no organization'], dueRows],
       [
         'sending/system-emails/queue.sql.ts',
         'with due as materialized (',

@@ -1,5 +1,6 @@
 import type { BoundedWork } from '../../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
+import { firstContactId, lastContactId } from '../../platform/db/id-range.ts'
 import { retrying } from '../../platform/db/retrying.ts'
 import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
 import { dropLane } from '../../platform/queue/queue.ts'
@@ -12,7 +13,6 @@ import { storedActor } from '../contacts/history.ts'
 import { lockGroups } from '../contacts/locks.ts'
 import { unsubscribeContacts } from '../contacts/subscriptions.ts'
 import { triesMax } from '../contacts/transaction.ts'
-import { firstContactId, lastContactId } from '../segments/id-range.ts'
 import { suppressContacts } from '../suppressions/suppressions.ts'
 import {
   type BulkAction,

@@ -1,11 +1,11 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { findByKeys, type RowKey } from '../../platform/db/find-by-keys.ts'
+import { firstContactId, type IdRange, inRange } from '../../platform/db/id-range.ts'
 import { allValues, first, firstValue, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { and, sql } from '../../platform/db/sql.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../../platform/values/ids.ts'
 import { type ContactFilter, contactConditions } from '../contacts/contact-filter.ts'
 import type { Actor } from '../contacts/history.ts'
-import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
 
 export const bulkActionNames = ['add_to_group', 'remove_from_group', 'unsubscribe', 'suppress', 'erase'] as const
 type BulkActionName = (typeof bulkActionNames)[number]

@@ -1,6 +1,6 @@
-import { firstContactId, type IdRange } from '../../audience/segments/id-range.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
+import { firstContactId, type IdRange } from '../../platform/db/id-range.ts'
 import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type AudienceCounts, type AudienceQuery, countAudience, findSliceEnd, sliceAfter } from './audience.sql.ts'

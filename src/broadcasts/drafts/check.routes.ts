@@ -13,7 +13,7 @@ import { TestEmailOut, testEmailOut } from '../../sending/acceptance/test-emails
 import { sendTestEmails, type TestEmailParts } from '../../sending/acceptance/test-emails.ts'
 import { countForMoment } from '../audience/count-audience.ts'
 import { queryAudience } from '../audience/resolve-audience.ts'
-import { getBroadcast } from '../broadcasts.ts'
+import { getBroadcast } from '../lifecycle.ts'
 import { nowInsteadOf } from '../schedule.ts'
 import { kindOf } from '../sending/service-announcements.ts'
 import { AudienceIn, emptyAudience, ServiceAnnouncement } from '../shapes.ts'

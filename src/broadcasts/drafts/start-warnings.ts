@@ -9,7 +9,7 @@ import { conflict, Refusal } from '../../platform/values/errors.ts'
 import type { BroadcastId, OrganizationId } from '../../platform/values/ids.ts'
 import { type AudienceContact, type AudienceQuery, selectAudience } from '../audience/audience.sql.ts'
 import { readAudience } from '../audience/count-audience.ts'
-import { type Broadcast, getBroadcast, readyToSend } from '../broadcasts.ts'
+import { type Broadcast, getBroadcast, readyToSend } from '../lifecycle.ts'
 import { loadSentVersions } from '../variants.ts'
 import { checkEmails, nothingChecked } from './check-emails.ts'
 

@@ -1,6 +1,6 @@
-import { firstContactId, type IdRange } from '../../audience/segments/id-range.ts'
 import type { BoundedWork } from '../../platform/db/bounded-work.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import { firstContactId, type IdRange } from '../../platform/db/id-range.ts'
 import { runSlices } from '../../platform/db/slices.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import { sliceAfter } from '../audience/audience.sql.ts'

@@ -1,5 +1,5 @@
-import { type IdRange, inRange } from '../../audience/segments/id-range.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
+import { type IdRange, inRange } from '../../platform/db/id-range.ts'
 import { allValues, firstValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { BroadcastId, ContactId, OrganizationId } from '../../platform/values/ids.ts'

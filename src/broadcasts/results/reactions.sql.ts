@@ -1,5 +1,5 @@
-import { type IdRange, inRange } from '../../audience/segments/id-range.ts'
 import type { Reader } from '../../platform/db/db.ts'
+import { type IdRange, inRange } from '../../platform/db/id-range.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { EventName } from '../../platform/values/event-types.ts'
 import type { Broadcast, RecipientStatus } from '../broadcasts.sql.ts'

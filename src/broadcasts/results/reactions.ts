@@ -1,5 +1,5 @@
-import type { IdRange } from '../../audience/segments/id-range.ts'
 import type { Reader } from '../../platform/db/db.ts'
+import type { IdRange } from '../../platform/db/id-range.ts'
 import type { EventName } from '../../platform/values/event-types.ts'
 import {
   type CountedBroadcast,

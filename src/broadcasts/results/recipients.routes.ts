@@ -12,7 +12,7 @@ import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import { engagementFilters, engagements } from '../../sending/messages/engagement.ts'
 import { recipientStatuses } from '../broadcasts.sql.ts'
-import { getBroadcast } from '../broadcasts.ts'
+import { getBroadcast } from '../lifecycle.ts'
 import { variantKeyOf, variantKeys } from '../variants.ts'
 import { exportColumns, exportRecipients } from './export.ts'
 import {

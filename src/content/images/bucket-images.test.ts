@@ -11,8 +11,8 @@ import { eraseDeletedOrganizations } from '../../operations/privacy/erase-organi
 import { Bucket, bucketOf } from '../../platform/object-storage/bucket.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
-import { removeUnusedObjects } from '../attachments/bucket-cleanup.ts'
-import { BucketFiles } from '../attachments/bucket-files.ts'
+import { removeUnusedObjects } from '../files/bucket-cleanup.ts'
+import { BucketFiles } from '../files/bucket-files.ts'
 import { moveImages } from './move-images.ts'
 import { ServedImages } from './served-images.ts'
 

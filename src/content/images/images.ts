@@ -5,8 +5,8 @@ import { conflict, invalid, notFound } from '../../platform/values/errors.ts'
 import { type ImageId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
 import { isStorable, unstorableProblem } from '../../platform/values/text.ts'
-import type { BucketFiles } from '../attachments/bucket-files.ts'
-import { releaseFiles, smallFile, useFiles } from '../attachments/files.ts'
+import type { BucketFiles } from '../files/bucket-files.ts'
+import { releaseFiles, smallFile, useFiles } from '../files/files.ts'
 import { imageKeyOf, secretBytes } from './address.ts'
 import {
   deleteImageRow,

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
-import type { BucketFiles } from '../attachments/bucket-files.ts'
-import { isFileGone, readWholeFile, releaseFiles, useFiles } from '../attachments/files.ts'
+import type { BucketFiles } from '../files/bucket-files.ts'
+import { isFileGone, readWholeFile, releaseFiles, useFiles } from '../files/files.ts'
 import { type Image, replaceFile, selectImagesToMove } from './images.sql.ts'
 
 const batch = 50

@@ -9,7 +9,7 @@ import { addImage, downloadImage, fileOf } from '../../../test/support/images.ts
 import { bucketSettings, startS3 } from '../../../test/support/s3-server.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
-import { BucketFiles } from '../../content/attachments/bucket-files.ts'
+import { BucketFiles } from '../../content/files/bucket-files.ts'
 import { ServedImages } from '../../content/images/served-images.ts'
 import { type Db, openDb } from '../../platform/db/db.ts'
 import { type Bucket, bucketOf } from '../../platform/object-storage/bucket.ts'

@@ -1,5 +1,5 @@
 import { scheduleBroadcast } from '../../broadcasts/actions.ts'
-import { createBroadcast } from '../../broadcasts/broadcasts.ts'
+import { createBroadcast } from '../../broadcasts/lifecycle.ts'
 import { insertPastBroadcast, type PastBroadcast, type PastRecipient } from '../../broadcasts/past-broadcasts.ts'
 import { scheduleNow } from '../../broadcasts/schedule.ts'
 import { contentOf, emptyAudience } from '../../broadcasts/shapes.ts'

@@ -1,9 +1,9 @@
 import { testRecipientId } from '../../audience/contacts/test-recipient.ts'
 import { inTransaction } from '../../audience/contacts/transaction.ts'
-import { forgetContents } from '../../content/attachments/contents.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { notFound } from '../../platform/values/errors.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
+import { forgetContents } from '../../sending/attachments/contents.ts'
 import {
   deleteContact,
   deleteHistory,

@@ -1,5 +1,5 @@
-import { countObjects, eraseObjects } from '../../content/attachments/bucket-cleanup.ts'
-import { folderOf } from '../../content/attachments/bucket-files.ts'
+import { countObjects, eraseObjects } from '../../content/files/bucket-cleanup.ts'
+import { folderOf } from '../../content/files/bucket-files.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { type Bucket, BucketFault } from '../../platform/object-storage/bucket.ts'
 import type { Log } from '../../platform/runtime/log.ts'

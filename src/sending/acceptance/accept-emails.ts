@@ -1,4 +1,3 @@
-import { writeContents } from '../../content/attachments/contents.ts'
 import type { BuiltInFlow, BuiltInFlows } from '../../content/flows/built-in-flows.ts'
 import type { TemplateCache } from '../../content/flows/template-cache.ts'
 import type { Senders } from '../../delivery/domains/senders.ts'
@@ -11,6 +10,7 @@ import { Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
+import { writeContents } from '../attachments/contents.ts'
 import {
   areKeysUsed,
   findUsedEmailKeys,

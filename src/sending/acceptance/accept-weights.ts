@@ -1,4 +1,4 @@
-import type { NewContent } from '../../content/attachments/contents.ts'
+import type { NewContent } from '../attachments/contents.ts'
 
 /** Messages that are accepted in one transaction. A file counts as ten of them, and 2 KB of content as one. */
 const weightMax = 500

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import type { Attachment } from '../../content/attachments/content.ts'
-import type { NewFile } from '../../content/attachments/files.ts'
+import type { NewFile } from '../../content/files/files.ts'
 import { Nullable } from '../../platform/http/envelope.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { isLongerThan, isStorable, unstorableProblem } from '../../platform/values/text.ts'
+import type { Attachment } from '../attachments/content.ts'
 
 const attachmentsMax = 20
 const megabyte = 1024 * 1024

@@ -5,9 +5,9 @@ import { createFlow, send } from '../../../test/support/flows.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
-import { removeExpiredContents } from '../../content/attachments/retention.ts'
 import { eraseContact } from '../../operations/privacy/erase-contact.ts'
 import { parseId } from '../../platform/values/ids.ts'
+import { removeExpiredContents } from '../attachments/retention.ts'
 
 const newApp = await startSharedApp()
 const email = { from: 'hello@acme.example', to: 'ada@example.com', subject: 'Files', text: 'See the files' }

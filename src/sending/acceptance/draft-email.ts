@@ -1,7 +1,7 @@
 import { ineligibleReason } from '../../audience/contacts/eligibility.ts'
-import { contentToHandOver, type NewContent } from '../../content/attachments/contents.ts'
 import type { ReadyVersion } from '../../content/flows/template-cache.ts'
 import { type ContactId, newId, type OrganizationId } from '../../platform/values/ids.ts'
+import { contentToHandOver, type NewContent } from '../attachments/contents.ts'
 import type { NewMessage, Recipient } from './accept.sql.ts'
 import { laneOf } from './draft.ts'
 import type { AcceptedMessage, DraftedEmail, EmailRequest, Item } from './email-request.ts'

@@ -1,5 +1,4 @@
 import { ineligibleReason } from '../../audience/contacts/eligibility.ts'
-import type { NewContent } from '../../content/attachments/contents.ts'
 import type { EmailDraft } from '../../content/flows/templates.task.ts'
 import { draftValues, type TemplateValues } from '../../content/flows/values.ts'
 import { invalid, notFound, Refusal } from '../../platform/values/errors.ts'
@@ -13,6 +12,7 @@ import {
 } from '../../platform/values/ids.ts'
 import { isDeeperThan } from '../../platform/values/nesting.ts'
 import { isStorableJson, unstorableProblem } from '../../platform/values/text.ts'
+import type { NewContent } from '../attachments/contents.ts'
 import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
 
 /** A validated send request. */

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { keyOf } from '../../accounts/people/guards.ts'
-import { smallFile, smallFileBytesMax } from '../../content/attachments/files.ts'
-import type { Upload, Uploads } from '../../content/attachments/uploads.ts'
+import { smallFile, smallFileBytesMax } from '../../content/files/files.ts'
 import { createJsonParser } from '../../platform/http/json-body.ts'
 import { JsonWithFiles } from '../../platform/http/json-with-files.ts'
 import { enterSection } from '../../platform/runtime/event-loop.ts'
 import { atMinimumRate } from '../../platform/runtime/minimum-rate.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import { Refusal } from '../../platform/values/errors.ts'
+import type { Upload, Uploads } from '../attachments/uploads.ts'
 import { attachmentBytesMax, type ReceivedFiles, tooLarge } from './attachment-input.ts'
 
 /** A larger body is read as it arrives. */

@@ -1,10 +1,10 @@
-import type { Tag } from '../../content/attachments/content.ts'
-import type { ContentToWrite, NewContent } from '../../content/attachments/contents.ts'
 import type { BuiltInFlow } from '../../content/flows/built-in-flows.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import type { Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { EmailId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
+import type { Tag } from '../attachments/content.ts'
+import type { ContentToWrite, NewContent } from '../attachments/contents.ts'
 import type { DraftToWrite } from './write-messages.ts'
 
 /** An email without a flow. Each recipient, whether in To, Cc or Bcc, gets a message. */

@@ -1,4 +1,3 @@
-import type { EmailContent } from '../../content/attachments/content.ts'
 import type { ReadyVersion } from '../../content/flows/template-cache.ts'
 import { recordContactChanges } from '../../events/recording/contact-changes.ts'
 import { findChangeSubscriptions } from '../../events/webhooks/fan-out.ts'
@@ -7,6 +6,7 @@ import { areHandedOver, enqueue, type NewJob } from '../../platform/queue/queue.
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
+import type { EmailContent } from '../attachments/content.ts'
 import type { MessageToSend } from '../attempts/attempt.ts'
 import {
   insertContacts,

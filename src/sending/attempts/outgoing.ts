@@ -1,5 +1,4 @@
 import type { DefaultSender } from '../../accounts/people/default-sender.ts'
-import type { Attachment, EmailContent } from '../../content/attachments/content.ts'
 import { recipientOf } from '../../content/flows/recipient.ts'
 import type { BodyOutputs } from '../../content/flows/template.ts'
 import type { ReadyVersion } from '../../content/flows/template-cache.ts'
@@ -14,6 +13,7 @@ import type { SenderHosts, Senders } from '../../delivery/domains/senders.ts'
 import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
 import type { Tokens } from '../../platform/secrets/tokens.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
+import type { Attachment, EmailContent } from '../attachments/content.ts'
 import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
 

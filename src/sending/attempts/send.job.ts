@@ -1,4 +1,3 @@
-import { loadContents } from '../../content/attachments/contents.ts'
 import type { TemplateCache } from '../../content/flows/template-cache.ts'
 import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../../events/recording/record.ts'
 import { createBatcher, type DbBatcherOptions } from '../../platform/db/cluster/batches.ts'
@@ -9,6 +8,7 @@ import { endJobs, settleAll, settling } from '../../platform/queue/settle-jobs.t
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
+import { loadContents } from '../attachments/contents.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
 import { mustMark } from './begun.ts'

@@ -1,5 +1,4 @@
 import type { Standing } from '../../audience/contacts/eligibility.ts'
-import type { Tag } from '../../content/attachments/content.ts'
 import type { RecipientSnapshot } from '../../content/flows/recipient.ts'
 import type { NewEvent } from '../../events/recording/record.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
@@ -15,6 +14,7 @@ import type {
   MessageId,
   OrganizationId,
 } from '../../platform/values/ids.ts'
+import type { Tag } from '../attachments/content.ts'
 import type { InboxRow } from '../inbox/inbox.ts'
 
 export type SendRow = {

@@ -2,8 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import PostalMime, { type Email } from 'postal-mime'
 import { Type } from 'typebox'
 import { memberOf } from '../../accounts/people/guards.ts'
-import { AttachmentOut, attachmentsOut } from '../../content/attachments/attachment-shapes.ts'
-import { findWholeContent } from '../../content/attachments/contents.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../../platform/http/envelope.ts'
@@ -11,6 +9,8 @@ import { pageQuery, readPage, toPage, uuidPart } from '../../platform/http/pagin
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { notFound } from '../../platform/values/errors.ts'
 import { type MessageId, parseId, toText } from '../../platform/values/ids.ts'
+import { AttachmentOut, attachmentsOut } from '../attachments/attachment-shapes.ts'
+import { findWholeContent } from '../attachments/contents.ts'
 import { emptyInbox, findInInbox, type InboxSummary, selectInbox } from './inbox.sql.ts'
 
 const SummaryOut = Named('InboxEmailSummary', {

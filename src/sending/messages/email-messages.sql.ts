@@ -1,7 +1,7 @@
-import type { Tag } from '../../content/attachments/content.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import type { EventName } from '../../platform/values/event-types.ts'
 import type { EmailId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
+import type { Tag } from '../attachments/content.ts'
 import { begun } from '../attempts/begun.ts'
 
 /** A message of an email without a flow. */

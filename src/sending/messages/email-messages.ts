@@ -1,4 +1,3 @@
-import { keepContentAfter } from '../../content/attachments/contents.ts'
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import { retrying } from '../../platform/db/retrying.ts'
 import { enqueue } from '../../platform/queue/queue.ts'
@@ -7,6 +6,7 @@ import { conflict, notFound } from '../../platform/values/errors.ts'
 import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'
 import { cancelMessages, cannotCancel } from '../acceptance/cancel.ts'
 import { laneOf } from '../acceptance/draft.ts'
+import { keepContentAfter } from '../attachments/contents.ts'
 import { type EmailMessageRow, lockScheduled, selectMessagesOf, updateSendAt } from './email-messages.sql.ts'
 
 export type { EmailMessageRow } from './email-messages.sql.ts'

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { AttachmentOut } from '../../content/attachments/attachment-shapes.ts'
 import { deliveryStatuses } from '../../events/webhooks/event-deliveries.ts'
 import { Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { EventDataOut } from '../../platform/http/event-data.ts'
 import { eventNames } from '../../platform/values/event-types.ts'
 import { TagSchema } from '../acceptance/email-input.ts'
+import { AttachmentOut } from '../attachments/attachment-shapes.ts'
 import { engagements } from './engagement.ts'
 import { messageStatuses } from './message-filter.sql.ts'
 

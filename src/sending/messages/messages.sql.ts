@@ -1,4 +1,3 @@
-import type { Tag } from '../../content/attachments/content.ts'
 import type { RecipientSnapshot } from '../../content/flows/recipient.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { first } from '../../platform/db/rows.ts'
@@ -15,6 +14,7 @@ import type {
   MessageId,
   OrganizationId,
 } from '../../platform/values/ids.ts'
+import type { Tag } from '../attachments/content.ts'
 import { type MessageFilter, type MessageStatus, matchingMessages } from './message-filter.sql.ts'
 import { reactionTo } from './reactions.ts'
 

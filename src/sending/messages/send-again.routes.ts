@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { organizationIdOf } from '../../accounts/people/guards.ts'
 import { getContact } from '../../audience/contacts/contacts.ts'
-import { findWholeContent, type NewContent } from '../../content/attachments/contents.ts'
-import { fileIsGone } from '../../content/attachments/files.ts'
+import { fileIsGone } from '../../content/files/files.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, ok } from '../../platform/http/envelope.ts'
 import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'
@@ -12,6 +11,7 @@ import { type EmailId, type OrganizationId, toText } from '../../platform/values
 import type { Acceptor } from '../acceptance/accept.ts'
 import type { EmailAcceptor } from '../acceptance/accept-emails.ts'
 import { AcceptedOut, acceptedOut } from '../acceptance/send-email.routes.ts'
+import { findWholeContent, type NewContent } from '../attachments/contents.ts'
 import { withNewMessageId } from '../attempts/compose-raw.ts'
 import { findMessage, type MessageDetail } from './messages.sql.ts'
 

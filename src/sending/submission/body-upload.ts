@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
-import { chunkBytes, type NewFile, smallFile } from '../../content/attachments/files.ts'
-import type { Upload, Uploads } from '../../content/attachments/uploads.ts'
+import { chunkBytes, type NewFile, smallFile } from '../../content/files/files.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
+import type { Upload, Uploads } from '../attachments/uploads.ts'
 
 type OpenFile = ReturnType<Upload['openFile']>
 

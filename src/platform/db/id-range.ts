@@ -1,5 +1,5 @@
-import { type Sql, sql } from '../../platform/db/sql.ts'
-import { type ContactId, leastId } from '../../platform/values/ids.ts'
+import { type ContactId, leastId } from '../values/ids.ts'
+import { type Sql, sql } from './sql.ts'
 
 /** Contacts with ids after the first, up to and including the second. */
 export type IdRange = { after: ContactId; to: ContactId }

@@ -1,10 +1,15 @@
+import {
+  discardUploads,
+  FileUpload,
+  type FileUploadParts,
+  type NewFile,
+  sumFileBytes,
+} from '../../content/files/files.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { FileId, OrganizationId } from '../../platform/values/ids.ts'
-import { sumFileBytes } from './files.sql.ts'
-import { discardUploads, FileUpload, type FileUploadParts, type NewFile } from './files.ts'
 
 /** Requests with large bodies that are received or processed at the same time. Each takes a few megabytes of memory. */
 const largeRequests = { perOrganization: 4, overall: 40, waitingPerOrganization: 50, waitMs: 5_000 }

@@ -1,8 +1,9 @@
+import { type NewFile, releaseFiles, reuseFiles, useFiles } from '../../content/files/files.ts'
+import { shownHeaders } from '../../content/mime/compose.ts'
+import { parseHeaderFields } from '../../content/mime/header-fields.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { EmailId, FileId, OrganizationId } from '../../platform/values/ids.ts'
-import { shownHeaders } from '../mime/compose.ts'
-import { parseHeaderFields } from '../mime/header-fields.ts'
 import { type ContentDetails, type EmailContent, filesOf, isLarge, type RawSource } from './content.ts'
 import {
   type ContentRow,
@@ -14,7 +15,6 @@ import {
   moveStoredUntil,
   updateDetails,
 } from './contents.sql.ts'
-import { type NewFile, releaseFiles, reuseFiles, useFiles } from './files.ts'
 
 /** Days for which bodies and files are kept after their email was sent, or is to be sent. */
 export const storedDays = 30

@@ -20,6 +20,8 @@ import {
   type NewFileRow,
 } from './files.sql.ts'
 
+export { selectOldUploads, sumFileBytes } from './files.sql.ts'
+
 /**
  * A multiple of the 57 bytes of a line in base64, so that each chunk is encoded to whole lines. Chunks of 256 KB would need
  * half the statements, but sending 10 MB takes 10 MB more memory with them: V8 releases texts above 128 KB late.

@@ -1,10 +1,9 @@
+import { discardUploads, releaseFiles, selectOldUploads } from '../../content/files/files.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'
 import { filesOf } from './content.ts'
 import { deleteBodies, extendStored, lockExpired, selectExpired, selectQueued } from './contents.sql.ts'
-import { selectOldUploads } from './files.sql.ts'
-import { discardUploads, releaseFiles } from './files.ts'
 
 const batch = 500
 /** At most this many batches in a run. The next run continues. */

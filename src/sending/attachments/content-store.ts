@@ -1,12 +1,12 @@
 import type { LargeEmail } from '@waxwing/smtp-client'
+import { fileIsGone } from '../../content/files/files.ts'
+import type { Piece } from '../../content/mime/pieces.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import type { Piece } from '../mime/pieces.ts'
 import type { EmailContent } from './content.ts'
 import { findWholeContent } from './contents.ts'
-import { fileIsGone } from './files.ts'
 import { startOf, streamEmail } from './streamed-email.ts'
 
 /** The inbox stores this much of an email with attachments. */

@@ -1,10 +1,10 @@
 import type { LargeEmail } from '@waxwing/smtp-client'
+import { readFile } from '../../content/files/files.ts'
+import { base64Lines, bytesOf, type Piece } from '../../content/mime/pieces.ts'
 import { BodyHash, type DkimSigner } from '../../delivery/dkim/dkim.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { storableText } from '../../platform/values/text.ts'
-import { base64Lines, bytesOf, type Piece } from '../mime/pieces.ts'
-import { readFile } from './files.ts'
 
 type Signing = { signer: DkimSigner; time: Date }
 

@@ -1,5 +1,5 @@
+import type { Mailbox } from '../../content/mime/headers.ts'
 import type { EmailId, FileId, OrganizationId } from '../../platform/values/ids.ts'
-import type { Mailbox } from '../mime/headers.ts'
 
 /*
  * The content of an email that does not come from a flow alone. One row of `email_contents` for each accepted email; its
