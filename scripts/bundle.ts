@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { packageRoot } from '../src/platform/config/package-root.ts'
 import { newestMtimeMs } from './newest.ts'
 import { replaceDirectory } from './replace-directory.ts'
@@ -38,6 +38,8 @@ export async function bundleWhenStale(): Promise<void> {
     await build({
       input: Object.fromEntries(programs.map((name) => [name, join(dist, `src/${name}.js`)])),
       platform: 'node',
+      // Programs do what they do when functions are called, so a process loads only what it can call.
+      treeshake: { moduleSideEffects: (id) => !id.startsWith(join(dist, 'src')) || programs.includes(basename(id, '.js')) },
       external: (id) => !/^[./]/.test(id) && !bundled.test(id),
       output: { dir: next, format: 'esm', entryFileNames: '[name].js' },
       logLevel: 'warn',

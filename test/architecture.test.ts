@@ -14,6 +14,8 @@ const subjectOf = (file: string) => (file.split('/').length > 2 ? file.split('/'
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
 )
+/** The file of an area that others import: what it does not export is private. */
+const doorOf = (area: string) => `${area}/${area}.ts`
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
 const relativeImports = (file: string) => importsIn(file, textOf(file))
@@ -31,7 +33,8 @@ function brokenRule(file: string, target: string): string | undefined {
   const { subjects, sharesSql } = areas[from]!
   const isAlike = from === to && (subject === targetSubject || sharesSql)
   if (target.endsWith('.sql.ts') && !isAlike) return 'only a subject itself imports its SQL'
-  if (from !== to) return names.indexOf(to) > names.indexOf(from) ? `${from} is below ${to}` : undefined
+  if (from !== to && names.indexOf(to) > names.indexOf(from)) return `${from} is below ${to}`
+  if (from !== to) return to === 'platform' || target === doorOf(to) ? undefined : `others use ${doorOf(to)}`
   if (!subject || !targetSubject || subject === targetSubject) return undefined
   return subjects.indexOf(targetSubject) > subjects.indexOf(subject)
     ? `${subject} is below ${targetSubject}`
@@ -49,6 +52,30 @@ test('imports between areas, and between the subjects of an area, point down', (
     }
   }
   expect(wrong).toEqual([])
+})
+
+test('an area exports only what others use', () => {
+  const imported = new Set<string>()
+  for (const file of files.filter((each) => areaOf(each) in areas)) {
+    for (const [, list, path] of textOf(file).matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']+)'/g))
+      for (const name of list!.split(',')) {
+        const [original] = name
+          .trim()
+          .replace(/^type /, '')
+          .split(' ')
+        imported.add(`${normalize(join(dirname(file), path!))} ${original}`)
+      }
+  }
+  const unused = names.flatMap((area) => {
+    const lists = files.includes(doorOf(area))
+      ? [...textOf(doorOf(area)).matchAll(/export (?:type )?\{([^}]*)\}/g)]
+      : []
+    const exported = lists.flatMap(([, list]) => list!.split(',').map((name) => name.trim().split(' ').at(-1)!))
+    return exported
+      .map((name) => `${doorOf(area)} ${name}`)
+      .filter((each) => !each.endsWith(' ') && !imported.has(each))
+  })
+  expect(unused).toEqual([])
 })
 
 test('areas import each other as often as src/areas.ts says: a number there may fall, and never rises', () => {

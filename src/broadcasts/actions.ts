@@ -1,4 +1,4 @@
-import type { Senders } from '../delivery/domains/senders.ts'
+import type { Senders } from '../delivery/delivery.ts'
 import type { BoundedRead } from '../platform/db/bounded-read.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import { invalid, Refusal } from '../platform/values/errors.ts'

@@ -1,4 +1,4 @@
-import { announce } from '../events/webhooks/announce.ts'
+import { announce } from '../events/events.ts'
 import type { Tx } from '../platform/db/db.ts'
 import type { BroadcastEventName } from '../platform/values/event-types.ts'
 import { toText } from '../platform/values/ids.ts'

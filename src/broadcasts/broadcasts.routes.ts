@@ -1,8 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isViaMcp } from '../accounts/api-requests/record-requests.ts'
-import { callerMayBroadcast, isOperator, organizationIdOf, timezoneOf, userIdOf } from '../accounts/people/guards.ts'
+import {
+  callerMayBroadcast,
+  isOperator,
+  isViaMcp,
+  organizationIdOf,
+  timezoneOf,
+  userIdOf,
+} from '../accounts/accounts.ts'
 import type { BoundedRead } from '../platform/db/bounded-read.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../platform/http/envelope.ts'

@@ -1,4 +1,4 @@
-import type { Utm } from '../content/flows/utm.ts'
+import type { Utm } from '../content/content.ts'
 import { containsInAnyCase } from '../platform/db/any-case.ts'
 import type { Reader, Tx, Writer } from '../platform/db/db.ts'
 import { type Sql, sql } from '../platform/db/sql.ts'

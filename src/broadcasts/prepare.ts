@@ -1,4 +1,4 @@
-import type { Senders } from '../delivery/domains/senders.ts'
+import type { Senders } from '../delivery/delivery.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import { firstContactId, type IdRange, lastContactId } from '../platform/db/id-range.ts'

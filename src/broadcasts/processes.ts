@@ -1,4 +1,4 @@
-import type { Delivery } from '../delivery/area.ts'
+import type { Delivery } from '../delivery/delivery.ts'
 import { sendingSharesOf } from '../platform/config/sending-processes.ts'
 import type { Platform } from '../platform/platform.ts'
 import { SendingProcesses } from '../platform/processes/sending-processes.ts'

@@ -1,6 +1,6 @@
 import type { preHandlerAsyncHookHandler, RouteOptions } from 'fastify'
-import { callerMayBroadcast, organizationIdOf } from '../accounts/people/guards.ts'
-import { findSegmentAndUsers } from '../audience/segments/nested-segments.ts'
+import { callerMayBroadcast, organizationIdOf } from '../accounts/accounts.ts'
+import { findSegmentAndUsers } from '../audience/audience.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { UsedByBroadcasts } from '../platform/http/policies.ts'
 import type { Server } from '../platform/http/server.ts'

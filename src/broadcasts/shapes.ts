@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { UtmIn, UtmOut } from '../content/flows/utm.shapes.ts'
-import { parseUtm } from '../content/flows/utm.ts'
+import { parseUtm, UtmIn, UtmOut } from '../content/content.ts'
 import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../platform/http/envelope.ts'
 import { outOf } from '../platform/http/out-of.ts'
 import { Strict } from '../platform/http/unknown-fields.ts'

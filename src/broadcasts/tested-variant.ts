@@ -1,4 +1,4 @@
-import type { ReadyVersion, TemplateCache } from '../content/flows/template-cache.ts'
+import type { ReadyVersion, TemplateCache } from '../content/content.ts'
 import type { Db } from '../platform/db/db.ts'
 import { invalid } from '../platform/values/errors.ts'
 import type { Broadcast } from './broadcasts.sql.ts'

@@ -1,7 +1,11 @@
-import { toFieldProblems } from '../content/flows/preview.ts'
-import { type ReadyVersion, type TemplateCache, withSubject } from '../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../content/flows/template-runner.ts'
-import { utmQueryOf } from '../content/flows/utm.ts'
+import {
+  type ReadyVersion,
+  type TemplateCache,
+  type TemplateRunner,
+  toFieldProblems,
+  utmQueryOf,
+  withSubject,
+} from '../content/content.ts'
 import type { Reader } from '../platform/db/db.ts'
 import { invalid } from '../platform/values/errors.ts'
 import type { FlowVersionId, OrganizationId } from '../platform/values/ids.ts'

@@ -1,4 +1,4 @@
-import type { Senders } from '../delivery/domains/senders.ts'
+import type { Senders } from '../delivery/delivery.ts'
 import { type Area, loopsOf } from '../platform/area.ts'
 import type { Platform } from '../platform/platform.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'

@@ -1,5 +1,5 @@
-import type { ContentBase } from '../content/base.ts'
-import type { DeliveryBase } from '../delivery/base.ts'
+import type { ContentBase } from '../content/content.ts'
+import type { DeliveryBase } from '../delivery/delivery.ts'
 import type { Base } from '../platform/base.ts'
 import { ContentStore } from './attachments/content-store.ts'
 import type { AttemptParts } from './attempts/attempt.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { memberOf } from '../../accounts/people/guards.ts'
+import { memberOf } from '../../accounts/accounts.ts'
 import type { Actor } from './history.ts'
 
 /** The signed-in user or the API key, as the actor of a change to a contact. */

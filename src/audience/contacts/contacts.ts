@@ -1,5 +1,4 @@
-import { recordContactChanges } from '../../events/recording/contact-changes.ts'
-import { recordApiUnsubscription } from '../../events/recording/unsubscription.ts'
+import { recordApiUnsubscription, recordContactChanges } from '../../events/events.ts'
 import { type Db, isUniqueViolation, type Reader } from '../../platform/db/db.ts'
 import type { CheckUnchanged } from '../../platform/http/etag.ts'
 import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'

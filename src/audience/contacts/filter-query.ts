@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { oneOf } from '../../platform/http/envelope.ts'
 import { jsonParameterMax } from '../../platform/http/paging.ts'

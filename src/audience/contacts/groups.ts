@@ -1,4 +1,4 @@
-import { recordContactChanges } from '../../events/recording/contact-changes.ts'
+import { recordContactChanges } from '../../events/events.ts'
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../../platform/db/db.ts'
 import { conflict, existing, notFound, Refusal } from '../../platform/values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId, toText } from '../../platform/values/ids.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/people/guards.ts'
+import { keyOf, requireScope } from '../../accounts/accounts.ts'
 import { answers, Named, Nullable, ok } from '../../platform/http/envelope.ts'
 import { similarField } from '../../platform/http/unknown-fields.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'

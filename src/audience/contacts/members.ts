@@ -1,4 +1,4 @@
-import { findChangeWebhooks, recordContactChanges } from '../../events/recording/contact-changes.ts'
+import { findChangeWebhooks, recordContactChanges } from '../../events/events.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'

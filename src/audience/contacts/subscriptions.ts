@@ -1,5 +1,4 @@
-import { recordContactChanges } from '../../events/recording/contact-changes.ts'
-import { recordApiUnsubscriptions } from '../../events/recording/unsubscription.ts'
+import { recordApiUnsubscriptions, recordContactChanges } from '../../events/events.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import { type ContactId, type EventId, type MessageId, newId, type OrganizationId } from '../../platform/values/ids.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, targetOf, userIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf, targetOf, userIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, ok } from '../../platform/http/envelope.ts'

@@ -1,4 +1,4 @@
-import { recordContactChanges } from '../../events/recording/contact-changes.ts'
+import { recordContactChanges } from '../../events/events.ts'
 import type { BoundedWork } from '../../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { retrying } from '../../platform/db/retrying.ts'

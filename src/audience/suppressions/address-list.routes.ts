@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, Named, Nullable, ok, oneOf } from '../../platform/http/envelope.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'

@@ -1,6 +1,4 @@
-import { isSuppressed, mayReceive } from '../../audience/contacts/eligibility.ts'
-import { matchesFilter } from '../../audience/segments/matches.ts'
-import type { ResolvedFilter } from '../../audience/segments/nested-segments.ts'
+import { isSuppressed, matchesFilter, mayReceive, type ResolvedFilter } from '../../audience/audience.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { type IdRange, inRange, lastContactId } from '../../platform/db/id-range.ts'
 import { allValues, only, onlyValue } from '../../platform/db/rows.ts'

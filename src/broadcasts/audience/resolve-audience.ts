@@ -1,6 +1,11 @@
-import { countResolved, type ResolvedFilter, resolveFilter } from '../../audience/segments/nested-segments.ts'
-import { checkFilter } from '../../audience/segments/parse-filter.ts'
-import { getSegment, type Segment } from '../../audience/segments/segments.ts'
+import {
+  checkFilter,
+  countResolved,
+  getSegment,
+  type ResolvedFilter,
+  resolveFilter,
+  type Segment,
+} from '../../audience/audience.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import { type GroupId, type OrganizationId, parseId } from '../../platform/values/ids.ts'

@@ -1,7 +1,11 @@
-import { type EmailCheck, type Finding, linksMax } from '../../content/flows/email-checks.ts'
-import type { ReadyVersion } from '../../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import type { TemplateValues } from '../../content/flows/values.ts'
+import {
+  type EmailCheck,
+  type Finding,
+  linksMax,
+  type ReadyVersion,
+  type TemplateRunner,
+  type TemplateValues,
+} from '../../content/content.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
 import { utmQueryFor, type VariantKey, variantKeyOf } from '../variants.ts'

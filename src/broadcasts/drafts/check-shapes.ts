@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { checkFields } from '../../content/flows/flows.shapes.ts'
+import { checkFields } from '../../content/content.ts'
 import { Named, Nullable } from '../../platform/http/envelope.ts'
 import { VariantKeyOut } from '../variant-shapes.ts'
 import type { CheckedEmails } from './check-emails.ts'

@@ -1,8 +1,12 @@
-import { type Blocker, findBlockers } from '../../content/flows/blockers.ts'
-import type { TemplateCache } from '../../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import type { EmailDraft } from '../../content/flows/templates.task.ts'
-import { draftValues, type TemplateValues } from '../../content/flows/values.ts'
+import {
+  type Blocker,
+  draftValues,
+  type EmailDraft,
+  findBlockers,
+  type TemplateCache,
+  type TemplateRunner,
+  type TemplateValues,
+} from '../../content/content.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import { type AudienceContact, type AudienceCounts, countZones, selectAudience } from '../audience/audience.sql.ts'
 import { addCounts, noCounts, readAudience } from '../audience/count-audience.ts'

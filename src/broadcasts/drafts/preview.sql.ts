@@ -1,4 +1,4 @@
-import type { RecipientSnapshot } from '../../content/flows/recipient.ts'
+import type { RecipientSnapshot } from '../../content/content.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { first } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'

@@ -1,16 +1,13 @@
-import { getContact } from '../../audience/contacts/contacts.ts'
-import type { ReadyVersion, TemplateCache } from '../../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { draftValues } from '../../content/flows/values.ts'
-import { linkOf } from '../../events/recording/link.ts'
+import { getContact } from '../../audience/audience.ts'
+import { draftValues, type ReadyVersion, type TemplateCache, type TemplateRunner } from '../../content/content.ts'
+import { linkOf } from '../../events/events.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { firstContactId, type IdRange, rangeOf } from '../../platform/db/id-range.ts'
 import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
-import { markLinks } from '../../sending/attempts/mark-links.ts'
-import { type EmailBody, showMail, shownUnsubscribeUrl } from '../../sending/attempts/outgoing.ts'
+import { type EmailBody, markLinks, showMail, shownUnsubscribeUrl } from '../../sending/sending.ts'
 import {
   type AudienceContact,
   type AudienceQuery,

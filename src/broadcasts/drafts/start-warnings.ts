@@ -1,8 +1,11 @@
-import { type Blocker, findBlockers } from '../../content/flows/blockers.ts'
-import type { TemplateCache } from '../../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { draftValues } from '../../content/flows/values.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
+import {
+  type Blocker,
+  draftValues,
+  findBlockers,
+  type TemplateCache,
+  type TemplateRunner,
+} from '../../content/content.ts'
+import type { Senders } from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { conflict, Refusal } from '../../platform/values/errors.ts'

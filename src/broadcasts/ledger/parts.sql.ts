@@ -1,4 +1,4 @@
-import { type Standing, suppressedBy } from '../../audience/contacts/eligibility.ts'
+import { type Standing, suppressedBy } from '../../audience/audience.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { allValues, firstValue, only } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import type { BroadcastMessage } from '../../sending/attempts/broadcast-messages.ts'
+import type { BroadcastMessage } from '../../sending/sending.ts'
 import type { RecipientStatus } from '../broadcasts.sql.ts'
 
 /** What happened to a recipient. Without a message, nothing was sent: the contact is suppressed, or rendering failed. */

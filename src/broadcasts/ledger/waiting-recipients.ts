@@ -1,4 +1,4 @@
-import type { ContactStanding } from '../../audience/contacts/eligibility.ts'
+import type { ContactStanding } from '../../audience/audience.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import type { PendingRecipient } from './parts.sql.ts'
 

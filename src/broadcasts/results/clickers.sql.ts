@@ -1,4 +1,4 @@
-import { otherValue } from '../../events/recording/flow-counters.ts'
+import { otherValue } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { MessageId } from '../../platform/values/ids.ts'
 import { eventsFrom, idRangeOf, type SentBroadcast } from './sent-emails.sql.ts'

@@ -1,14 +1,8 @@
-import {
-  isReaction,
-  isReactionName,
-  type ReactionName,
-  recipientCondition,
-} from '../../audience/segments/broadcast-recipients.ts'
+import { isReaction, isReactionName, type ReactionName, recipientCondition } from '../../audience/audience.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
-import { type EngagementFilter, engagementOf } from '../../sending/messages/engagement.ts'
-import { reactionTo } from '../../sending/messages/reactions.ts'
+import { type EngagementFilter, engagementOf, reactionTo } from '../../sending/sending.ts'
 import type { Broadcast, RecipientStatus } from '../broadcasts.sql.ts'
 import { hasWinner } from '../variants.ts'
 import { findClickers } from './clickers.sql.ts'

@@ -1,4 +1,4 @@
-import { areEventsKept } from '../../events/recording/partitions.ts'
+import { areEventsKept } from '../../events/events.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { BoundedWork } from '../../platform/db/bounded-work.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'

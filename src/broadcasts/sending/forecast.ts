@@ -1,5 +1,4 @@
-import type { Limit } from '../../delivery/limits/limit.ts'
-import { type LimitUse, OpenLimit } from '../../delivery/limits/open-limit.ts'
+import { type Limit, type LimitUse, OpenLimit } from '../../delivery/delivery.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { chunkSizeOf } from './rate.ts'

@@ -1,9 +1,13 @@
-import type { Senders } from '../../delivery/domains/senders.ts'
-import { OpenLimit, unused } from '../../delivery/limits/open-limit.ts'
-import { findLimitUse, type Limit } from '../../delivery/limits/sending-limits.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
-import { limitsOf } from '../../delivery/mail-servers/send-through.ts'
+import {
+  findLimitUse,
+  type Limit,
+  limitsOf,
+  type MailServers,
+  OpenLimit,
+  type OpenServer,
+  type Senders,
+  unused,
+} from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'

@@ -1,9 +1,9 @@
-import { selectStandings } from '../../audience/contacts/eligibility.ts'
+import { selectStandings } from '../../audience/audience.ts'
 import type { ItemBatcher } from '../../platform/db/cluster/batches.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
-import type { AttemptParts } from '../../sending/attempts/attempt.ts'
+import type { AttemptParts } from '../../sending/sending.ts'
 import {
   type Chunk,
   type Part,

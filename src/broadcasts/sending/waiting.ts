@@ -1,14 +1,16 @@
-import type { Senders } from '../../delivery/domains/senders.ts'
-import { OpenLimit } from '../../delivery/limits/open-limit.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
-import { findServerStates, type ServerState } from '../../delivery/mail-servers/states.ts'
+import {
+  findServerStates,
+  type MailServers,
+  OpenLimit,
+  type OpenServer,
+  type Senders,
+  type ServerState,
+} from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { newId } from '../../platform/values/ids.ts'
-import { limitReason, serverDownReason } from '../../sending/attempts/attempt.ts'
-import { senderOf } from '../../sending/attempts/outgoing.ts'
+import { limitReason, senderOf, serverDownReason } from '../../sending/sending.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
 import { findFlowOf, selectSenders } from '../results/flow-of-broadcast.sql.ts'
 import { findLimits } from './plan-limits.ts'

@@ -1,5 +1,4 @@
-import { domainOfAddress, isOnlyHere } from '../../delivery/domains/only-here.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
+import { domainOfAddress, isOnlyHere, type Senders } from '../../delivery/delivery.ts'
 import { hostOf } from '../../platform/values/domain.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Finding } from './email-checks.ts'

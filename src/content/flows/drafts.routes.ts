@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf, userIdOf } from '../../accounts/accounts.ts'
 import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../../platform/http/envelope.ts'
 import { checkIfMatch, etagOf } from '../../platform/http/etag.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'

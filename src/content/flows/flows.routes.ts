@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf, userIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok, page, pages } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince } from '../../platform/http/etag.ts'

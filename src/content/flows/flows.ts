@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Senders } from '../../delivery/domains/senders.ts'
+import type { Senders } from '../../delivery/delivery.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'
 import type { CheckUnchanged } from '../../platform/http/etag.ts'
 import { parseEmailField } from '../../platform/values/email.ts'

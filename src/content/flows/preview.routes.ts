@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf, organizationNameOf } from '../../accounts/people/guards.ts'
-import { recipientOf } from '../../audience/contacts/contacts.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
+import { organizationIdOf, organizationNameOf } from '../../accounts/accounts.ts'
+import { recipientOf } from '../../audience/audience.ts'
+import type { Senders } from '../../delivery/delivery.ts'
 import type { Db } from '../../platform/db/db.ts'
 import {
   answers,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { isHostOfOther } from '../../delivery/domains/tracking-hosts.ts'
+import { isHostOfOther } from '../../delivery/delivery.ts'
 import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { clientNetwork } from '../../platform/values/client-address.ts'
 import { Refusal } from '../../platform/values/errors.ts'

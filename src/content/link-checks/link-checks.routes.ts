@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf } from '../../accounts/accounts.ts'
 import { answers, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'

@@ -1,4 +1,4 @@
-import { type DefaultSender, findDefaultSender } from '../../accounts/people/default-sender.ts'
+import { type DefaultSender, findDefaultSender } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { createCache } from '../../platform/runtime/cache.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'

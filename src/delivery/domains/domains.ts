@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { getDomain } from 'tldts'
-import { proposeDefaultSender, removeDefaultSender } from '../../accounts/people/default-sender.ts'
+import { proposeDefaultSender, removeDefaultSender } from '../../accounts/accounts.ts'
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'

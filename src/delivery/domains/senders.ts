@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import type { DefaultSender } from '../../accounts/people/default-sender.ts'
+import type { DefaultSender } from '../../accounts/accounts.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'
 import { createCache } from '../../platform/runtime/cache.ts'
 import { rememberLast } from '../../platform/runtime/remember-last.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { targetOf } from '../../accounts/people/guards.ts'
+import { targetOf } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nothing, Nullable, ok } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'

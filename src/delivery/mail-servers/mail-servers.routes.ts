@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from '../../accounts/people/guards.ts'
+import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'

@@ -1,4 +1,4 @@
-import { operatorsOnly } from '../../accounts/people/guards.ts'
+import { operatorsOnly } from '../../accounts/accounts.ts'
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'

@@ -1,5 +1,5 @@
 import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
-import type { Senders } from '../../delivery/domains/senders.ts'
+import type { Senders } from '../../delivery/delivery.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import type { AddressIds, Tokens } from '../../platform/secrets/tokens.ts'
 import { TaskLimitExceeded, type TaskPool } from '../../platform/tasks/pool.ts'

@@ -1,5 +1,4 @@
-import { changeMessages } from '../../events/recording/consequences.ts'
-import { derivedEventId, type EventRecorder, type NewEvent } from '../../events/recording/record.ts'
+import { changeMessages, derivedEventId, type EventRecorder, type NewEvent } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { BounceDetail } from '../../platform/values/event-types.ts'
 import { storableText } from '../../platform/values/text.ts'

@@ -1,4 +1,4 @@
-import { allFlows } from '../../events/recording/counters.ts'
+import { allFlows } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { first } from '../../platform/db/rows.ts'
 import { and, type Sql, sql } from '../../platform/db/sql.ts'

@@ -1,4 +1,4 @@
-import { timeOfId } from '../../events/recording/id-time.ts'
+import { timeOfId } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { type Page, type PageRequest, timePart, toPage, uuidPart } from '../../platform/http/paging.ts'
 import type { EventId, OrganizationId } from '../../platform/values/ids.ts'

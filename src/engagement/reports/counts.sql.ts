@@ -1,4 +1,4 @@
-import type { CounterName } from '../../events/recording/counters.ts'
+import type { CounterName } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'

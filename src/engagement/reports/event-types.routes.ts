@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { webhookBody } from '../../events/webhooks/envelope.ts'
+import { webhookBody } from '../../events/events.ts'
 import { answers, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { EventDataOut } from '../../platform/http/event-data.ts'
 import {

@@ -1,4 +1,4 @@
-import type { CounterName } from '../../events/recording/counters.ts'
+import type { CounterName } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { EventName } from '../../platform/values/event-types.ts'

@@ -1,5 +1,4 @@
-import type { CounterName } from '../../events/recording/counters.ts'
-import type { DimensionKind } from '../../events/recording/flow-counters.ts'
+import type { CounterName, DimensionKind } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { sql } from '../../platform/db/sql.ts'
 import { type FlowId, leastId, type OrganizationId } from '../../platform/values/ids.ts'

@@ -1,5 +1,4 @@
-import type { CounterName } from '../../events/recording/counters.ts'
-import { type DimensionKind, otherValue } from '../../events/recording/flow-counters.ts'
+import { type CounterName, type DimensionKind, otherValue } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
 import { type Counts, countPeriod } from './counts.ts'

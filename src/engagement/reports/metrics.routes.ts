@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/people/guards.ts'
+import { keyOf, requireScope } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import type { FieldProblem } from '../../platform/values/errors.ts'

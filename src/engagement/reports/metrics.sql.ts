@@ -1,4 +1,4 @@
-import { allFlows } from '../../events/recording/counters.ts'
+import { allFlows } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { EventName } from '../../platform/values/event-types.ts'

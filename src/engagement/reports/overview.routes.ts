@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, timezoneOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf, timezoneOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, Named, ok } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'

@@ -1,4 +1,4 @@
-import type { Actor, Change } from '../../audience/contacts/history.ts'
+import type { Actor, Change } from '../../audience/audience.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import { contactChangeNames } from '../../platform/values/event-types.ts'
@@ -11,7 +11,7 @@ import {
   type MessageId,
   type OrganizationId,
 } from '../../platform/values/ids.ts'
-import type { MessageCard } from '../../sending/messages/message-cards.ts'
+import type { MessageCard } from '../../sending/sending.ts'
 
 export type TimelineEntry = {
   kind: 'message' | 'event' | 'change'

@@ -1,6 +1,6 @@
-import { timeOfId } from '../../events/recording/id-time.ts'
+import { timeOfId } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
-import { findMessageCards } from '../../sending/messages/message-cards.ts'
+import { findMessageCards } from '../../sending/sending.ts'
 import {
   findActorNames,
   selectCreation,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Counter, Registry } from 'prom-client'
-import { EventRecorder } from '../../events/recording/record.ts'
+import { EventRecorder } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'

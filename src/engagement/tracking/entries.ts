@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../events/recording/record.ts'
+import type { NewEvent } from '../../events/events.ts'
 import { eventNames } from '../../platform/values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { NewEvent } from '../../events/recording/record.ts'
+import type { NewEvent } from '../../events/events.ts'
 import type { MailIds } from '../../platform/secrets/tokens.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { type MachineReason, machineReason } from './machine.ts'

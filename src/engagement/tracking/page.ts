@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import type { BrandValues } from '../../content/brands/brand-values.ts'
-import { escapeHtml } from '../../content/flows/html-entities.ts'
+import { type BrandValues, escapeHtml } from '../../content/content.ts'
 import { pageStyle } from './page-style.ts'
 
 /** The content of a page. Texts are plain text, in which `**` marks emphasis. */

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { withQuery } from '../../content/flows/utm.ts'
+import { withQuery } from '../../content/content.ts'
 import type { ClickedLink, MailIds, TokenPurpose, Tokens } from '../../platform/secrets/tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { HitEvents } from './hit.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { findBrandValues } from '../../content/brands/brands.ts'
+import { findBrandValues } from '../../content/content.ts'
 import { type Db, isConnectionFault } from '../../platform/db/db.ts'
 import { basePathOf } from '../../platform/http/base-path.ts'
 import { within } from '../../platform/runtime/within.ts'

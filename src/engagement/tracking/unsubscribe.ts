@@ -1,6 +1,5 @@
-import { resubscribe, unsubscribeByRecipient } from '../../audience/contacts/subscriptions.ts'
-import { inTransaction } from '../../audience/contacts/transaction.ts'
-import { recordEvents } from '../../events/recording/record.ts'
+import { inTransaction, resubscribe, unsubscribeByRecipient } from '../../audience/audience.ts'
+import { recordEvents } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Unsubscription } from './entries.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isHostOfOther } from '../../delivery/domains/tracking-hosts.ts'
+import { isHostOfOther } from '../../delivery/delivery.ts'
 import type { TokenPurpose, Tokens } from '../../platform/secrets/tokens.ts'
 
 /**

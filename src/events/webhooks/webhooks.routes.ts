@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../../accounts/people/guards.ts'
+import { organizationIdOf, userIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import {

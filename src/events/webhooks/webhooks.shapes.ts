@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { CreatorOut, creatorOut } from '../../accounts/people/shapes.ts'
+import { CreatorOut, creatorOut } from '../../accounts/accounts.ts'
 import { acknowledgements, type Retryable4xx, retryable4xx } from '../../platform/egress/response-rules.ts'
 import { Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { etagOf } from '../../platform/http/etag.ts'

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
-import { keyOf } from '../../content/files/bucket-files.ts'
-import { chunksOf } from '../../content/files/files.ts'
+import { chunksOf, keyOf } from '../../content/content.ts'
 import { type Bucket, BucketFault } from '../../platform/object-storage/bucket.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 import type { FileId, OrganizationId } from '../../platform/values/ids.ts'

@@ -1,5 +1,5 @@
-import { hasUsers } from '../../accounts/people/accounts.ts'
-import { undecryptableWarning } from '../../events/webhooks/signing-secrets.ts'
+import { hasUsers } from '../../accounts/accounts.ts'
+import { undecryptableWarning } from '../../events/events.ts'
 import type { Role } from '../../platform/area.ts'
 import { type Config, findFormerNames, findUnknownSettings, type SettingSources } from '../../platform/config/config.ts'
 import { version } from '../../platform/config/package-root.ts'

@@ -1,6 +1,5 @@
-import { dkimOf } from '../../delivery/dkim/dkim.ts'
-import { readSmtpUrl } from '../../delivery/mail-servers/smtp-url.ts'
-import { sendgridReports } from '../../engagement/bounces/providers/sendgrid.ts'
+import { dkimOf, readSmtpUrl } from '../../delivery/delivery.ts'
+import { sendgridReports } from '../../engagement/engagement.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { bounceTlsOf, submissionTlsOf, webhookAuthoritiesOf } from '../../platform/config/setting-files.ts'
 import { parseMailFrom } from '../../platform/values/mailbox.ts'

@@ -1,7 +1,4 @@
-import { register } from '../../accounts/people/accounts.ts'
-import { createApiKey } from '../../accounts/people/api-keys.ts'
-import { Sessions } from '../../accounts/people/sessions.ts'
-import { startSession } from '../../accounts/people/start-session.ts'
+import { createApiKey, register, Sessions, startSession } from '../../accounts/accounts.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { type Call, textOf, UsageFault } from './call.ts'
 import { ofService, printJson, readSecrets, withDatabase } from './database.ts'

@@ -1,4 +1,4 @@
-import { addPendingCounts } from '../../events/recording/pending-counts.ts'
+import { addPendingCounts } from '../../events/events.ts'
 import { checkCoordinator, distribute, findDistributedTables } from '../../platform/db/cluster/distribute.ts'
 import {
   type DistributionPlan,

@@ -1,4 +1,4 @@
-import { lookUpRecords } from '../../delivery/dkim/dns-records.ts'
+import { lookUpRecords } from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { hostOf } from '../../platform/values/domain.ts'
 import { bad, type Finding, good, note } from './finding.ts'

@@ -1,16 +1,18 @@
-import { countDependentKeys, domainKeyBox } from '../../delivery/domains/dkim-keys.ts'
 import {
   countCredentials,
+  countDependentKeys,
+  domainKeyBox,
+  failingServersMax,
+  findFailingServers,
   mailServerBox,
   undecryptableServersWarning,
-} from '../../delivery/mail-servers/credentials.ts'
-import { failingServersMax, findFailingServers } from '../../delivery/mail-servers/states.ts'
+} from '../../delivery/delivery.ts'
 import {
   countDependentSecrets,
   findUndecryptableSecrets,
   undecryptableWarning,
   webhookSecretBox,
-} from '../../events/webhooks/signing-secrets.ts'
+} from '../../events/events.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { tuning } from '../../platform/config/tuning.ts'
 import { missingPrivilege } from '../../platform/db/connect-faults.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
-import { listTrackingHosts } from '../../delivery/domains/tracking-hosts.ts'
+import { listTrackingHosts } from '../../delivery/delivery.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { bad, type Finding, good } from './finding.ts'
 

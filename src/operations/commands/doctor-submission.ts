@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Config } from '../../platform/config/config.ts'
 import { submissionTlsOf } from '../../platform/config/setting-files.ts'
 import { dayMs } from '../../platform/values/durations.ts'
-import { submissionNameOf } from '../../sending/submission/submission.ts'
+import { submissionNameOf } from '../../sending/sending.ts'
 import { bad, type Finding, good, note } from './finding.ts'
 import { reachable, readGreeting } from './read-greeting.ts'
 

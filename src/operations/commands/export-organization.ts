@@ -1,5 +1,5 @@
-import { confirmImport } from '../../accounts/people/confirm-import.ts'
-import { webhookSecretBox } from '../../events/webhooks/signing-secrets.ts'
+import { confirmImport } from '../../accounts/accounts.ts'
+import { webhookSecretBox } from '../../events/events.ts'
 import { version } from '../../platform/config/package-root.ts'
 import { bucketOf } from '../../platform/object-storage/bucket.ts'
 import { SetupFault } from '../../platform/values/errors.ts'

@@ -1,4 +1,4 @@
-import { generatePassword } from '../../accounts/people/passwords.ts'
+import { generatePassword } from '../../accounts/accounts.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 import { type Flags, textOf } from './call.ts'
 

@@ -1,6 +1,6 @@
-import { discardQueuedDeliveries } from '../../events/webhooks/discard-queued.ts'
+import { discardQueuedDeliveries } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { discardQueuedMessages } from '../../sending/messages/discard-queued.ts'
+import { discardQueuedMessages } from '../../sending/sending.ts'
 import { findPause, pauseSending, resumeSending } from '../sending-status/sending-pause.ts'
 import type { Call } from './call.ts'
 import { ofService, printResult, withDatabase } from './database.ts'

@@ -1,4 +1,4 @@
-import { rebuildCounters } from '../../events/recording/rebuild.ts'
+import { rebuildCounters } from '../../events/events.ts'
 import { type Call, note } from './call.ts'
 import { ofService, printResult, withDatabase } from './database.ts'
 

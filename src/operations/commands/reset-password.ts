@@ -1,4 +1,4 @@
-import { resetPassword } from '../../accounts/people/accounts.ts'
+import { resetPassword } from '../../accounts/accounts.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { type Call, textOf, UsageFault } from './call.ts'
 import { ofService, printJson, withDatabase } from './database.ts'

@@ -55,7 +55,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
     const { createService } = await import('../../service.ts')
     const { banner } = await import('./banner.ts')
-    const { findUndecryptableSecrets, webhookSecretBox } = await import('../../events/webhooks/signing-secrets.ts')
+    const { findUndecryptableSecrets, webhookSecretBox } = await import('../../events/events.ts')
     const { db, replica, address } = database
     const service = await createService({
       config,

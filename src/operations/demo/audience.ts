@@ -1,9 +1,13 @@
-import { createGroup } from '../../audience/contacts/groups.ts'
-import { datePastGroups, insertPastContacts, type PastContact } from '../../audience/contacts/past-contacts.ts'
-import { insertPastImport } from '../../audience/imports/past-import.ts'
-import { checkFilter } from '../../audience/segments/parse-filter.ts'
-import { datePastSegments } from '../../audience/segments/past-segments.ts'
-import { createSegment } from '../../audience/segments/segments.ts'
+import {
+  checkFilter,
+  createGroup,
+  createSegment,
+  datePastGroups,
+  datePastSegments,
+  insertPastContacts,
+  insertPastImport,
+  type PastContact,
+} from '../../audience/audience.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { parseEmail } from '../../platform/values/email.ts'

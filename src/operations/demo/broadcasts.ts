@@ -1,9 +1,14 @@
-import { scheduleBroadcast } from '../../broadcasts/actions.ts'
-import { createBroadcast } from '../../broadcasts/lifecycle.ts'
-import { insertPastBroadcast, type PastBroadcast, type PastRecipient } from '../../broadcasts/past-broadcasts.ts'
-import { scheduleNow } from '../../broadcasts/schedule.ts'
-import { contentOf, emptyAudience } from '../../broadcasts/shapes.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
+import {
+  contentOf,
+  createBroadcast,
+  emptyAudience,
+  insertPastBroadcast,
+  type PastBroadcast,
+  type PastRecipient,
+  scheduleBroadcast,
+  scheduleNow,
+} from '../../broadcasts/broadcasts.ts'
+import type { TemplateRunner } from '../../content/content.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { dayMs, hourMs } from '../../platform/values/durations.ts'

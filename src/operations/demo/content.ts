@@ -1,4 +1,4 @@
-import type { FlowInput } from '../../content/flows/flows.ts'
+import type { FlowInput } from '../../content/content.ts'
 
 /**
  * A host that does not exist: `.alt` is reserved (RFC 9476). Unlike the names for documentation, the checks before sending do

@@ -1,16 +1,15 @@
 import { hkdfSync } from 'node:crypto'
-import { register } from '../../accounts/people/accounts.ts'
-import { datePastSuppressions } from '../../audience/suppressions/past-suppressions.ts'
-import { getBrandValues } from '../../content/brands/brands.ts'
-import { createDraftFlow } from '../../content/flows/drafts.ts'
-import { createFlow } from '../../content/flows/flows.ts'
-import { datePastFlows } from '../../content/flows/past-flows.ts'
-import { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { ensurePartitions } from '../../events/recording/partitions.ts'
-import { addPastDeliveries, type PastAnswer } from '../../events/webhooks/past-deliveries.ts'
-import { datePastWebhook } from '../../events/webhooks/past-webhooks.ts'
-import { webhookSecretBox } from '../../events/webhooks/signing-secrets.ts'
-import { createWebhook } from '../../events/webhooks/webhooks.ts'
+import { register } from '../../accounts/accounts.ts'
+import { datePastSuppressions } from '../../audience/audience.ts'
+import { createDraftFlow, createFlow, datePastFlows, getBrandValues, TemplateRunner } from '../../content/content.ts'
+import {
+  addPastDeliveries,
+  createWebhook,
+  datePastWebhook,
+  ensurePartitions,
+  type PastAnswer,
+  webhookSecretBox,
+} from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Bucket } from '../../platform/object-storage/bucket.ts'
 import type { Log } from '../../platform/runtime/log.ts'

@@ -1,7 +1,7 @@
-import { recordEvents } from '../../events/recording/record.ts'
+import { recordEvents } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import { insertPastMessages } from '../../sending/messages/past-messages.ts'
+import { insertPastMessages } from '../../sending/sending.ts'
 import type { PlannedMessage } from './planned-message.ts'
 import { eventsOf } from './reactions.ts'
 

@@ -1,4 +1,4 @@
-import type { Variant } from '../../broadcasts/lifecycle.ts'
+import type { Variant } from '../../broadcasts/broadcasts.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { type BroadcastId, type ContactId, derivedId, type MessageId } from '../../platform/values/ids.ts'
 import { chanceOf } from './chance.ts'

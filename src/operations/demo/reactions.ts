@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../events/recording/record.ts'
+import type { NewEvent } from '../../events/events.ts'
 import { hourMs, minuteMs } from '../../platform/values/durations.ts'
 import { derivedId, type OrganizationId } from '../../platform/values/ids.ts'
 import { chanceOf } from './chance.ts'

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify'
-import { viaMcp } from '../../accounts/api-requests/record-requests.ts'
+import { viaMcp } from '../../accounts/accounts.ts'
 import type { Server } from '../../platform/http/server.ts'
 import { countFitting, fits, shortenToFit } from './fit-answer.ts'
 import type { Tool } from './tools.ts'

@@ -1,4 +1,4 @@
-import type { Scope } from '../../accounts/people/scopes.ts'
+import type { Scope } from '../../accounts/accounts.ts'
 
 /** An operation of the API that is offered as a tool. Everything else about the tool follows from its route. */
 export type ListedTool = {

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import { hasScope, type Scope } from '../../accounts/people/scopes.ts'
+import { hasScope, type Scope } from '../../accounts/accounts.ts'
 import type { Operation, Schema } from '../../platform/http/types.ts'
 import { describeOperation } from '../documentation/descriptions.ts'
 import { type ListedTool, listedTools } from './tool-list.ts'

@@ -1,5 +1,5 @@
-import type { Domain, DomainStatus } from '../../delivery/domains/domain.ts'
-import { announce } from '../../events/webhooks/announce.ts'
+import type { Domain, DomainStatus } from '../../delivery/delivery.ts'
+import { announce } from '../../events/events.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { recordNotice, utc } from './notices.ts'

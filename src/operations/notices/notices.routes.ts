@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { memberOf, requireOwner } from '../../accounts/people/guards.ts'
+import { memberOf, requireOwner } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'

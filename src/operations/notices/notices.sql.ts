@@ -1,4 +1,4 @@
-import type { AlertKind } from '../../accounts/people/alerts.ts'
+import type { AlertKind } from '../../accounts/accounts.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { allValues, hasRows } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'

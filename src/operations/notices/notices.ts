@@ -1,4 +1,4 @@
-import type { AlertKind } from '../../accounts/people/alerts.ts'
+import type { AlertKind } from '../../accounts/accounts.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import {
   type BroadcastId,
@@ -10,7 +10,7 @@ import {
   type UserId,
   type WebhookId,
 } from '../../platform/values/ids.ts'
-import { addNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
+import { addNoticeEmails } from '../../sending/sending.ts'
 import {
   insertNotice,
   type Notice,

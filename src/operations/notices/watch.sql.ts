@@ -1,4 +1,4 @@
-import { allFlows } from '../../events/recording/counters.ts'
+import { allFlows } from '../../events/events.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { firstValue, hasRows } from '../../platform/db/rows.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'

@@ -1,6 +1,4 @@
-import { isPasswordOf, lockSignup } from '../../accounts/people/accounts.ts'
-import type { Member } from '../../accounts/people/guards.ts'
-import type { LoginThrottle } from '../../accounts/people/throttle.ts'
+import { isPasswordOf, type LoginThrottle, lockSignup, type Member } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { conflict, invalid, Refusal } from '../../platform/values/errors.ts'
 import type { ApiKeyId, OrganizationId } from '../../platform/values/ids.ts'

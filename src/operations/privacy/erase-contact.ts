@@ -1,9 +1,8 @@
-import { testRecipientId } from '../../audience/contacts/test-recipient.ts'
-import { inTransaction } from '../../audience/contacts/transaction.ts'
+import { inTransaction, testRecipientId } from '../../audience/audience.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { notFound } from '../../platform/values/errors.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
-import { forgetContents } from '../../sending/attachments/contents.ts'
+import { forgetContents } from '../../sending/sending.ts'
 import {
   deleteContact,
   deleteHistory,

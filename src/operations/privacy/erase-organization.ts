@@ -1,5 +1,4 @@
-import { countObjects, eraseObjects } from '../../content/files/bucket-cleanup.ts'
-import { folderOf } from '../../content/files/bucket-files.ts'
+import { countObjects, eraseObjects, folderOf } from '../../content/content.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { type Bucket, BucketFault } from '../../platform/object-storage/bucket.ts'
 import type { Log } from '../../platform/runtime/log.ts'

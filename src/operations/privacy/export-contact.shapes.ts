@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
-import { ConsentOut, consentOut } from '../../audience/contacts/consents.routes.ts'
-import { type ActorType, actorIdText } from '../../audience/contacts/history.ts'
+import { type ActorType, actorIdText, ConsentOut, consentOut } from '../../audience/audience.ts'
 import { FreeObject, Named, Nullable, Timestamp } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { type GroupId, toText } from '../../platform/values/ids.ts'
-import { TagSchema } from '../../sending/acceptance/email-input.ts'
+import { TagSchema } from '../../sending/sending.ts'
 
 const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
 

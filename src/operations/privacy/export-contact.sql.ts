@@ -1,4 +1,4 @@
-import type { ActorType } from '../../audience/contacts/history.ts'
+import type { ActorType } from '../../audience/audience.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { first } from '../../platform/db/rows.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'

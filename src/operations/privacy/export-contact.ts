@@ -1,5 +1,4 @@
-import { selectConsents } from '../../audience/contacts/consents.ts'
-import { testRecipientId } from '../../audience/contacts/test-recipient.ts'
+import { selectConsents, testRecipientId } from '../../audience/audience.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { existing } from '../../platform/values/errors.ts'

@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { memberOf, organizationIdOf, requireOwner, targetOf } from '../../accounts/people/guards.ts'
-import type { KeyCache } from '../../accounts/people/key-cache.ts'
-import { organizationNameMax } from '../../accounts/people/shapes.ts'
-import type { LoginThrottle } from '../../accounts/people/throttle.ts'
+import {
+  type KeyCache,
+  type LoginThrottle,
+  memberOf,
+  organizationIdOf,
+  organizationNameMax,
+  requireOwner,
+  targetOf,
+} from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Nothing, ok } from '../../platform/http/envelope.ts'

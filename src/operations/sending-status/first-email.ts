@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { type EmailParts, submitEmails } from '../../sending/acceptance/emails.ts'
+import { type EmailParts, submitEmails } from '../../sending/sending.ts'
 
 export type FirstEmail = { organizationId: OrganizationId; from: string; to: string; baseUrl: string }
 

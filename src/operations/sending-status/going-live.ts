@@ -1,5 +1,5 @@
 import { isLoopback, parseSmtpUrl } from '@waxwing/smtp-client'
-import { domainOfAddress, isOnlyHere } from '../../delivery/domains/only-here.ts'
+import { domainOfAddress, isOnlyHere } from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { hostOf } from '../../platform/values/domain.ts'
 import { parseMailFrom } from '../../platform/values/mailbox.ts'

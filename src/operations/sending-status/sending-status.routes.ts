@@ -1,19 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SmtpTarget } from '@waxwing/smtp-client'
 import { Type } from 'typebox'
-import { isOperator, type Member, memberOf, requireOperator, requireOwner } from '../../accounts/people/guards.ts'
-import type { DkimSigner } from '../../delivery/dkim/dkim.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import { findServerStates, type ServerState } from '../../delivery/mail-servers/states.ts'
+import { isOperator, type Member, memberOf, requireOperator, requireOwner } from '../../accounts/accounts.ts'
+import {
+  type DkimSigner,
+  findServerStates,
+  type MailServers,
+  type Senders,
+  type ServerState,
+} from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { accepted, accepts, answers, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { toText } from '../../platform/values/ids.ts'
-import type { EmailParts } from '../../sending/acceptance/emails.ts'
-import { type EmailSettings, mailboxText } from '../../sending/attempts/outgoing.ts'
-import { submissionAddressOf } from '../../sending/submission/submission.ts'
+import { type EmailParts, type EmailSettings, mailboxText, submissionAddressOf } from '../../sending/sending.ts'
 import { sendFirstEmail } from './first-email.ts'
 import { findPause } from './sending-pause.ts'
 import { findSendingQueue } from './sending-status.sql.ts'

@@ -1,17 +1,17 @@
 import { parseSmtpUrl, type SmtpTarget, type Transport } from '@waxwing/smtp-client'
-import type { DkimSigner } from '../../delivery/dkim/dkim.ts'
 import {
+  type DkimSigner,
   lookUpRecords,
   type RecordState,
   type RecordToSet,
   recordsToSet,
   unchecked,
-} from '../../delivery/dkim/dns-records.ts'
+} from '../../delivery/delivery.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { rememberLast } from '../../platform/runtime/remember-last.ts'
 import { within } from '../../platform/runtime/within.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import type { EmailSettings } from '../../sending/attempts/outgoing.ts'
+import type { EmailSettings } from '../../sending/sending.ts'
 import { findSendingQueue, type SendingQueue } from './sending-status.sql.ts'
 
 const relayWithinMs = 15_000

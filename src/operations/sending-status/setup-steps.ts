@@ -1,10 +1,14 @@
-import type { RecordState, RecordToSet } from '../../delivery/dkim/dns-records.ts'
-import type { Domain } from '../../delivery/domains/domain.ts'
-import { domainOfAddress, isOnlyHere } from '../../delivery/domains/only-here.ts'
-import type { UsedDefaultSender } from '../../delivery/domains/senders.ts'
-import type { ServerState } from '../../delivery/mail-servers/states.ts'
+import {
+  type Domain,
+  domainOfAddress,
+  isOnlyHere,
+  type RecordState,
+  type RecordToSet,
+  type ServerState,
+  type UsedDefaultSender,
+} from '../../delivery/delivery.ts'
 import { hostOf } from '../../platform/values/domain.ts'
-import { mailboxText } from '../../sending/attempts/outgoing.ts'
+import { mailboxText } from '../../sending/sending.ts'
 import type { RealEmail } from './recent-emails.sql.ts'
 import type { Health } from './sending-status.ts'
 

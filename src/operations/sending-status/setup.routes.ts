@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { type Member, memberOf, requireOperator } from '../../accounts/people/guards.ts'
-import { DefaultSenderOut } from '../../accounts/people/shapes.ts'
+import { DefaultSenderOut, type Member, memberOf, requireOperator } from '../../accounts/accounts.ts'
 import { baseUrl } from '../../platform/config/setting-values.ts'
 import { answers, Named, Nullable, ok, oneOf } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'

@@ -1,19 +1,25 @@
-import { isOperator, type Member } from '../../accounts/people/guards.ts'
-import { getBrand } from '../../content/brands/brands.ts'
-import type { DkimSigner } from '../../delivery/dkim/dkim.ts'
-import type { SenderPolicy } from '../../delivery/dkim/sender-policy.ts'
-import { type DomainParts, listDomains, withCurrentChecks } from '../../delivery/domains/domains.ts'
-import { domainOfAddress } from '../../delivery/domains/only-here.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
-import { findReportingServer, findServerStates, type ServerState } from '../../delivery/mail-servers/states.ts'
+import { isOperator, type Member } from '../../accounts/accounts.ts'
+import { getBrand } from '../../content/content.ts'
+import {
+  type DkimSigner,
+  type DomainParts,
+  domainOfAddress,
+  findReportingServer,
+  findServerStates,
+  listDomains,
+  type MailServers,
+  type OpenServer,
+  type SenderPolicy,
+  type Senders,
+  type ServerState,
+  withCurrentChecks,
+} from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { PublicAddress } from '../../platform/installation/public-address.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { demoDomain } from '../../platform/values/simulated-recipients.ts'
-import { inboxReply } from '../../sending/inbox/inbox.ts'
+import { inboxReply } from '../../sending/sending.ts'
 import { findRealEmail } from './recent-emails.sql.ts'
 import { findSendingQueue } from './sending-status.sql.ts'
 import type { Health, SendingStatus } from './sending-status.ts'

@@ -1,6 +1,5 @@
-import type { BuiltInFlow, BuiltInFlows } from '../../content/flows/built-in-flows.ts'
-import type { TemplateCache } from '../../content/flows/template-cache.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
+import type { BuiltInFlow, BuiltInFlows, TemplateCache } from '../../content/content.ts'
+import type { Senders } from '../../delivery/delivery.ts'
 import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../../platform/db/cluster/batches.ts'
 import { type Db, isDataFault, type Tx } from '../../platform/db/db.ts'
 import { retrying } from '../../platform/db/retrying.ts'

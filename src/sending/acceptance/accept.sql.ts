@@ -1,4 +1,4 @@
-import type { Standing } from '../../audience/contacts/eligibility.ts'
+import type { Standing } from '../../audience/audience.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { countRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { NewFile } from '../../content/files/files.ts'
+import type { NewFile } from '../../content/content.ts'
 import { Nullable } from '../../platform/http/envelope.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { isLongerThan, isStorable, unstorableProblem } from '../../platform/values/text.ts'

@@ -1,5 +1,5 @@
-import { ineligibleReason } from '../../audience/contacts/eligibility.ts'
-import type { ReadyVersion } from '../../content/flows/template-cache.ts'
+import { ineligibleReason } from '../../audience/audience.ts'
+import type { ReadyVersion } from '../../content/content.ts'
 import { type ContactId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { contentToHandOver, type NewContent } from '../attachments/contents.ts'
 import type { NewMessage, Recipient } from './accept.sql.ts'

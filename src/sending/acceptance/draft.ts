@@ -1,6 +1,5 @@
-import { ineligibleReason } from '../../audience/contacts/eligibility.ts'
-import type { EmailDraft } from '../../content/flows/templates.task.ts'
-import { draftValues, type TemplateValues } from '../../content/flows/values.ts'
+import { ineligibleReason } from '../../audience/audience.ts'
+import { draftValues, type EmailDraft, type TemplateValues } from '../../content/content.ts'
 import { invalid, notFound, Refusal } from '../../platform/values/errors.ts'
 import {
   type ContactId,

@@ -1,4 +1,4 @@
-import type { BuiltInFlow } from '../../content/flows/built-in-flows.ts'
+import type { BuiltInFlow } from '../../content/content.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import type { Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'

@@ -1,4 +1,4 @@
-import { loadHtmlToText } from '../../content/flows/text-from-html.ts'
+import { loadHtmlToText } from '../../content/content.ts'
 import { defineTask } from '../../platform/tasks/task.ts'
 
 /** Derives the text of an email from its HTML. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/people/guards.ts'
+import { keyOf, requireScope } from '../../accounts/accounts.ts'
 import { answers, FieldProblemOut, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { validationRefusal } from '../../platform/http/errors.ts'
 import { compileValidator, createCheck } from '../../platform/http/validator.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { loadHtmlToText } from '../../content/flows/text-from-html.ts'
+import { loadHtmlToText } from '../../content/content.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'

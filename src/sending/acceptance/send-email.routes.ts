@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, memberOf, requireScope } from '../../accounts/people/guards.ts'
+import { keyOf, memberOf, requireScope } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, FreeObject, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { memberOf } from '../../accounts/people/guards.ts'
+import { memberOf } from '../../accounts/accounts.ts'
 import { answers, FreeObject, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { createUnknownFieldCheck } from '../../platform/http/unknown-fields.ts'

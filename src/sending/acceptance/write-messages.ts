@@ -1,6 +1,5 @@
-import type { ReadyVersion } from '../../content/flows/template-cache.ts'
-import { recordContactChanges } from '../../events/recording/contact-changes.ts'
-import { findChangeSubscriptions } from '../../events/webhooks/fan-out.ts'
+import type { ReadyVersion } from '../../content/content.ts'
+import { findChangeSubscriptions, recordContactChanges } from '../../events/events.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { areHandedOver, enqueue, type NewJob } from '../../platform/queue/queue.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'

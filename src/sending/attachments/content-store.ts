@@ -1,6 +1,5 @@
 import type { LargeEmail } from '@waxwing/smtp-client'
-import { fileIsGone } from '../../content/files/files.ts'
-import type { Piece } from '../../content/mime/pieces.ts'
+import { fileIsGone, type Piece } from '../../content/content.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'

@@ -1,4 +1,4 @@
-import type { Mailbox } from '../../content/mime/headers.ts'
+import type { Mailbox } from '../../content/content.ts'
 import type { EmailId, FileId, OrganizationId } from '../../platform/values/ids.ts'
 
 /*

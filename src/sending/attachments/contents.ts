@@ -1,6 +1,11 @@
-import { type NewFile, releaseFiles, reuseFiles, useFiles } from '../../content/files/files.ts'
-import { shownHeaders } from '../../content/mime/compose.ts'
-import { parseHeaderFields } from '../../content/mime/header-fields.ts'
+import {
+  type NewFile,
+  parseHeaderFields,
+  releaseFiles,
+  reuseFiles,
+  shownHeaders,
+  useFiles,
+} from '../../content/content.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { EmailId, FileId, OrganizationId } from '../../platform/values/ids.ts'

@@ -1,4 +1,4 @@
-import { discardUploads, releaseFiles, selectOldUploads } from '../../content/files/files.ts'
+import { discardUploads, releaseFiles, selectOldUploads } from '../../content/content.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'

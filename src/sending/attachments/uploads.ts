@@ -1,10 +1,4 @@
-import {
-  discardUploads,
-  FileUpload,
-  type FileUploadParts,
-  type NewFile,
-  sumFileBytes,
-} from '../../content/files/files.ts'
+import { discardUploads, FileUpload, type FileUploadParts, type NewFile, sumFileBytes } from '../../content/content.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'

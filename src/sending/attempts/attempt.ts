@@ -1,21 +1,20 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
 import type { SendOutcome } from '@waxwing/smtp-client'
-import { erasedReason, ineligibleReason } from '../../audience/contacts/eligibility.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { hasManyLinks } from '../../content/flows/track-links.ts'
-import { senderNotVerifiedReason } from '../../delivery/dkim/sender-policy.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
-import type { SendingLimits } from '../../delivery/limits/sending-limits.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
+import { erasedReason, ineligibleReason } from '../../audience/audience.ts'
+import { hasManyLinks, type TemplateRunner } from '../../content/content.ts'
 import {
   type Carried,
   type Limited,
+  type MailServers,
   noProviders,
+  type OpenServer,
   providersOf,
+  type ReceivingSites,
+  type Senders,
+  type SendingLimits,
+  senderNotVerifiedReason,
   sendThrough,
-} from '../../delivery/mail-servers/send-through.ts'
-import type { ReceivingSites } from '../../delivery/receiving-sites/receiving-sites.ts'
+} from '../../delivery/delivery.ts'
 import { currentSection, enterSection } from '../../platform/runtime/event-loop.ts'
 import { nextTurn } from '../../platform/runtime/pacer.ts'
 import type { Tokens } from '../../platform/secrets/tokens.ts'

@@ -1,9 +1,14 @@
-import { addedHeaders, type EmailInPieces, joined } from '../../content/mime/compose.ts'
-import { parseHeaderFields } from '../../content/mime/header-fields.ts'
-import { toEmailAddress } from '../../content/mime/headers.ts'
-import { dateHeader, newMessageIdHeader } from '../../content/mime/new-headers.ts'
-import type { Piece } from '../../content/mime/pieces.ts'
-import { quotedPrintable } from '../../content/mime/quoted-printable.ts'
+import {
+  addedHeaders,
+  dateHeader,
+  type EmailInPieces,
+  joined,
+  newMessageIdHeader,
+  type Piece,
+  parseHeaderFields,
+  quotedPrintable,
+  toEmailAddress,
+} from '../../content/content.ts'
 import type { EmailContent, RawPart, RawSource } from '../attachments/content.ts'
 
 type RawEmail = Pick<EmailInPieces, 'to' | 'html' | 'text' | 'unsubscribe' | 'headers'>

@@ -1,9 +1,15 @@
 import type { SendOutcome } from '@waxwing/smtp-client'
-import type { Limit, SendingLimits, Taken } from '../../delivery/limits/sending-limits.ts'
-import type { MailServers } from '../../delivery/mail-servers/mail-servers.ts'
-import type { OpenServer } from '../../delivery/mail-servers/open-server.ts'
-import { type Carried, limitsOf } from '../../delivery/mail-servers/send-through.ts'
-import { isRateDeferral, type ReceivingSites } from '../../delivery/receiving-sites/receiving-sites.ts'
+import {
+  type Carried,
+  isRateDeferral,
+  type Limit,
+  limitsOf,
+  type MailServers,
+  type OpenServer,
+  type ReceivingSites,
+  type SendingLimits,
+  type Taken,
+} from '../../delivery/delivery.ts'
 import type { BounceDetail } from '../../platform/values/event-types.ts'
 import type { SendRow } from './send.sql.ts'
 

@@ -1,4 +1,4 @@
-import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
+import type { ReportProvider } from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
 
 /** The name under which providers store the signed id of a message and return it in their events. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { escapeHtml } from '../../content/flows/html-entities.ts'
-import { trackLinks } from '../../content/flows/track-links.ts'
+import { escapeHtml, trackLinks } from '../../content/content.ts'
 
 /**
  * Adds `data-waxwing-link` with a number to the links of an email that are tracked, and returns their destinations in this

@@ -1,4 +1,4 @@
-import { derivedEventId, type NewEvent } from '../../events/recording/record.ts'
+import { derivedEventId, type NewEvent } from '../../events/events.ts'
 import type { BounceDetail } from '../../platform/values/event-types.ts'
 import { simulatedBehaviour } from '../../platform/values/simulated-recipients.ts'
 import type { SendRow } from './send.sql.ts'

@@ -1,23 +1,31 @@
-import type { DefaultSender } from '../../accounts/people/default-sender.ts'
-import { recipientOf } from '../../content/flows/recipient.ts'
-import type { BodyOutputs } from '../../content/flows/template.ts'
-import type { ReadyVersion } from '../../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { withUnsubscribeLine } from '../../content/flows/unsubscribe-line.ts'
-import type { TemplateValues } from '../../content/flows/values.ts'
-import { type FilledBody, layoutOf } from '../../content/layouts/email-layout.ts'
-import { type EmailBody, finishBody, unsubscribeUrlOf, type Way } from '../../content/layouts/finish-body.ts'
-import { compose, composePieces, type Email, type EmailInPieces } from '../../content/mime/compose.ts'
-import type { Piece } from '../../content/mime/pieces.ts'
-import type { SenderHosts, Senders } from '../../delivery/domains/senders.ts'
-import type { ReportProvider } from '../../delivery/mail-servers/preset.ts'
+import type { DefaultSender } from '../../accounts/accounts.ts'
+import {
+  type BodyOutputs,
+  compose,
+  composePieces,
+  type Email,
+  type EmailBody,
+  type EmailInPieces,
+  type FilledBody,
+  finishBody,
+  layoutOf,
+  type Piece,
+  type ReadyVersion,
+  recipientOf,
+  type TemplateRunner,
+  type TemplateValues,
+  unsubscribeUrlOf,
+  type Way,
+  withUnsubscribeLine,
+} from '../../content/content.ts'
+import type { ReportProvider, SenderHosts, Senders } from '../../delivery/delivery.ts'
 import type { Tokens } from '../../platform/secrets/tokens.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Attachment, EmailContent } from '../attachments/content.ts'
 import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
 
-export type { EmailBody } from '../../content/layouts/finish-body.ts'
+export type { EmailBody } from '../../content/content.ts'
 
 /** By the signed message id. */
 export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
-import type { TemplateCache } from '../../content/flows/template-cache.ts'
-import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../../events/recording/record.ts'
+import type { TemplateCache } from '../../content/content.ts'
+import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../../events/events.ts'
 import { createBatcher, type DbBatcherOptions } from '../../platform/db/cluster/batches.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { persisting, retrying } from '../../platform/db/retrying.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import PostalMime, { type Email } from 'postal-mime'
 import { Type } from 'typebox'
-import { memberOf } from '../../accounts/people/guards.ts'
+import { memberOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../../platform/http/envelope.ts'

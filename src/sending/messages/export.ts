@@ -1,4 +1,4 @@
-import { isTestRecipientId } from '../../audience/contacts/test-recipient.ts'
+import { isTestRecipientId } from '../../audience/audience.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { csvLine } from '../../platform/values/csv-line.ts'
 import { type OrganizationId, toText } from '../../platform/values/ids.ts'

@@ -1,11 +1,11 @@
-import { storedText } from '../../audience/contacts/stored-address.ts'
 import {
   hasReaction,
   isReaction,
   isReactionName,
   isReading,
   type ReactionName,
-} from '../../audience/segments/broadcast-recipients.ts'
+  storedText,
+} from '../../audience/audience.ts'
 import { containsInAnyCase } from '../../platform/db/any-case.ts'
 import { and, type Sql, sql } from '../../platform/db/sql.ts'
 import {

@@ -1,4 +1,4 @@
-import { isTestRecipientId } from '../../audience/contacts/test-recipient.ts'
+import { isTestRecipientId } from '../../audience/audience.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { engagementOf } from './engagement.ts'

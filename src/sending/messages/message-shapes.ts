@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { deliveryStatuses } from '../../events/webhooks/event-deliveries.ts'
+import { deliveryStatuses } from '../../events/events.ts'
 import { Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { EventDataOut } from '../../platform/http/event-data.ts'
 import { eventNames } from '../../platform/values/event-types.ts'

@@ -3,15 +3,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Transport } from '@waxwing/smtp-client'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isOperator, organizationIdOf } from '../../accounts/people/guards.ts'
-import { downloadFile } from '../../content/files/files.ts'
-import type { TemplateCache } from '../../content/flows/template-cache.ts'
-import type { TemplateRunner } from '../../content/flows/template-runner.ts'
-import { attachmentHeaders } from '../../content/mime/attachment-headers.ts'
-import type { Mailbox } from '../../content/mime/headers.ts'
-import type { Senders } from '../../delivery/domains/senders.ts'
-import { installationServer } from '../../delivery/mail-servers/open-server.ts'
-import { selectDeliveriesOfEvents } from '../../events/webhooks/event-deliveries.ts'
+import { isOperator, organizationIdOf } from '../../accounts/accounts.ts'
+import {
+  attachmentHeaders,
+  downloadFile,
+  type Mailbox,
+  type TemplateCache,
+  type TemplateRunner,
+} from '../../content/content.ts'
+import { installationServer, type Senders } from '../../delivery/delivery.ts'
+import { selectDeliveriesOfEvents } from '../../events/events.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, errorsOnly, IdParams, ok } from '../../platform/http/envelope.ts'

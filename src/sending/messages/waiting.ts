@@ -1,5 +1,5 @@
 import type { RelayState } from '@waxwing/smtp-client'
-import { findStoredState, type StoredState } from '../../delivery/mail-servers/states.ts'
+import { findStoredState, type StoredState } from '../../delivery/delivery.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
 import { limitReason, serverDownReason } from '../attempts/attempt.ts'

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { chunkBytes, type NewFile, smallFile } from '../../content/files/files.ts'
+import { chunkBytes, type NewFile, smallFile } from '../../content/content.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Upload, Uploads } from '../attachments/uploads.ts'
 

@@ -1,5 +1,5 @@
 import { decodeWords } from 'postal-mime'
-import { fieldText, type HeaderField } from '../../content/mime/header-fields.ts'
+import { fieldText, type HeaderField } from '../../content/content.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 
 /** What the headers `X-Waxwing-…` of an email ask for. They are not sent. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
-import type { KnownKey } from '../../accounts/people/key-cache.ts'
+import type { KnownKey } from '../../accounts/accounts.ts'
 import type { Certificate } from '../../platform/config/setting-files.ts'
 import { enterSection } from '../../platform/runtime/event-loop.ts'
 import type { Log } from '../../platform/runtime/log.ts'

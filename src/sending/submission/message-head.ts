@@ -1,9 +1,18 @@
 import { type Address, addressParser, decodeWords } from 'postal-mime'
-import { describesBody } from '../../content/mime/body-parts.ts'
-import { fieldText, type HeaderField, isAscii, parseHeaderFields } from '../../content/mime/header-fields.ts'
-import { headerText, type Mailbox, mailboxHeader, textHeader } from '../../content/mime/headers.ts'
-import { dateHeader, newMessageIdHeader } from '../../content/mime/new-headers.ts'
-import { instructsRelay } from '../../delivery/mail-servers/relay-headers.ts'
+import {
+  dateHeader,
+  describesBody,
+  fieldText,
+  type HeaderField,
+  headerText,
+  isAscii,
+  type Mailbox,
+  mailboxHeader,
+  newMessageIdHeader,
+  parseHeaderFields,
+  textHeader,
+} from '../../content/content.ts'
+import { instructsRelay } from '../../delivery/delivery.ts'
 import { parseEmail } from '../../platform/values/email.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { isControl } from './control-headers.ts'

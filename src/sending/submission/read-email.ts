@@ -1,5 +1,4 @@
-import { type BodyPart, BodyPartFinder } from '../../content/mime/body-parts.ts'
-import { CrlfStream } from '../../content/mime/crlf.ts'
+import { type BodyPart, BodyPartFinder, CrlfStream } from '../../content/content.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type Controls, readControls } from './control-headers.ts'

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ApiRequestLog } from '../../accounts/api-requests/api-request-log.ts'
-import { redact, redactText } from '../../accounts/api-requests/redact.ts'
+import { type ApiRequestLog, redact, redactText } from '../../accounts/accounts.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { SubmissionOptions, SubmittedEmail } from './listener.ts'
 import { replyFor } from './smtp-reply.ts'

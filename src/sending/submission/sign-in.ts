@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { apiKeyPattern, hashKey, type KeyCache, type KnownKey } from '../../accounts/people/key-cache.ts'
-import { hasScope } from '../../accounts/people/scopes.ts'
-import { LoginThrottle } from '../../accounts/people/throttle.ts'
+import {
+  apiKeyPattern,
+  hashKey,
+  hasScope,
+  type KeyCache,
+  type KnownKey,
+  LoginThrottle,
+} from '../../accounts/accounts.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { SmtpReply } from './smtp-reply.ts'
 

@@ -1,5 +1,4 @@
-import type { ApiRequestLog } from '../../accounts/api-requests/api-request-log.ts'
-import type { KeyCache } from '../../accounts/people/key-cache.ts'
+import type { ApiRequestLog, KeyCache } from '../../accounts/accounts.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { submissionTlsOf } from '../../platform/config/setting-files.ts'
 import type { Log } from '../../platform/runtime/log.ts'

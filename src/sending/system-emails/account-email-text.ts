@@ -1,4 +1,4 @@
-import type { AccountEmail } from '../../accounts/people/account-emails.ts'
+import type { AccountEmail } from '../../accounts/accounts.ts'
 import type { EmailContent } from './layout.ts'
 
 /** Organization names are chosen by users, also by strangers if registration is open. */

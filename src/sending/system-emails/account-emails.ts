@@ -1,6 +1,5 @@
-import type { AccountEmail, AccountEmails } from '../../accounts/people/account-emails.ts'
-import { prepareResetEmails } from '../../accounts/people/password-resets.ts'
-import type { Carriers } from '../../delivery/mail-servers/carriers.ts'
+import { type AccountEmail, type AccountEmails, prepareResetEmails } from '../../accounts/accounts.ts'
+import type { Carriers } from '../../delivery/delivery.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { accountEmailContent } from './account-email-text.ts'

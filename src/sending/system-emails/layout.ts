@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../content/flows/html-entities.ts'
+import { escapeHtml } from '../../content/content.ts'
 
 /** The content of an account email or a notice. All texts are plain and are escaped here. */
 export type EmailContent = {

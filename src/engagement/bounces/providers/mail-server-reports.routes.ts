@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { findReportSource, type ReportSource } from '../../../delivery/mail-servers/report-source.ts'
-import type { WebhookAddresses } from '../../../delivery/mail-servers/webhook-addresses.ts'
+import { findReportSource, type ReportSource, type WebhookAddresses } from '../../../delivery/delivery.ts'
 import { answers, ok } from '../../../platform/http/envelope.ts'
 import { largeBodyBytesMax } from '../../../platform/http/policies.ts'
 import type { Stage } from '../../../platform/runtime/stage.ts'

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { idName } from '../../../sending/attempts/id-headers.ts'
+import { idName } from '../../../sending/sending.ts'
 import type { Verdict } from '../verdicts.ts'
 import { at, numberAt, parseJson, textAt, timeOf } from './json.ts'
 import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports, type RequestKey } from './provider.ts'

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { Pacer } from '../../../platform/runtime/pacer.ts'
 import { SetupFault } from '../../../platform/values/errors.ts'
-import { idName } from '../../../sending/attempts/id-headers.ts'
+import { idName } from '../../../sending/sending.ts'
 import type { Verdict } from '../verdicts.ts'
 import { at, parseJson, textAt, timeOf } from './json.ts'
 import {

@@ -1,6 +1,6 @@
 import { type ProviderEvent, readSesEvent } from '@waxwing/bounce-classifier'
 import { Refusal } from '../../../platform/values/errors.ts'
-import { idHeader, idName } from '../../../sending/attempts/id-headers.ts'
+import { idHeader, idName } from '../../../sending/sending.ts'
 import type { Clues } from '../correlate.ts'
 import { isComplaint, type Verdict } from '../verdicts.ts'
 import { at, listAt, parseJson, textAt, timeOf } from './json.ts'

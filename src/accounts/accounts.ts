@@ -1,0 +1,41 @@
+export type { ApiRequestLog } from './api-requests/api-request-log.ts'
+export { isViaMcp, viaMcp } from './api-requests/record-requests.ts'
+export { redact, redactText } from './api-requests/redact.ts'
+export type { Accounts } from './area.ts'
+export type { AccountEmail, AccountEmails } from './people/account-emails.ts'
+export { hasUsers, isPasswordOf, lockSignup, register, resetPassword } from './people/accounts.ts'
+export type { AlertKind } from './people/alerts.ts'
+export { createApiKey } from './people/api-keys.ts'
+export { confirmImport } from './people/confirm-import.ts'
+export type { DefaultSender } from './people/default-sender.ts'
+export { findDefaultSender, proposeDefaultSender, removeDefaultSender } from './people/default-sender.ts'
+export type { Member } from './people/guards.ts'
+export {
+  callerMayBroadcast,
+  isOperator,
+  keyOf,
+  keyTextOf,
+  memberOf,
+  operatorsOnly,
+  organizationIdOf,
+  organizationNameOf,
+  requireBroadcaster,
+  requireOperator,
+  requireOperatorForInstallation,
+  requireOwner,
+  requireScope,
+  targetOf,
+  timezoneOf,
+  userIdOf,
+} from './people/guards.ts'
+export type { KeyCache, KnownKey } from './people/key-cache.ts'
+export { apiKeyPattern, hashKey } from './people/key-cache.ts'
+export { prepareResetEmails } from './people/password-resets.ts'
+export { generatePassword } from './people/passwords.ts'
+export { datePastAccount } from './people/past-account.ts'
+export type { Scope } from './people/scopes.ts'
+export { hasScope } from './people/scopes.ts'
+export { Sessions } from './people/sessions.ts'
+export { CreatorOut, creatorOut, DefaultSenderOut, organizationNameMax } from './people/shapes.ts'
+export { startSession } from './people/start-session.ts'
+export { LoginThrottle } from './people/throttle.ts'

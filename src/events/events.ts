@@ -1,0 +1,30 @@
+export type { Events } from './area.ts'
+export { changeMessages } from './recording/consequences.ts'
+export { findChangeWebhooks, recordContactChanges } from './recording/contact-changes.ts'
+export type { CounterName } from './recording/counters.ts'
+export { allFlows } from './recording/counters.ts'
+export type { DimensionKind } from './recording/flow-counters.ts'
+export { otherValue } from './recording/flow-counters.ts'
+export { timeOfId } from './recording/id-time.ts'
+export { linkOf } from './recording/link.ts'
+export { areEventsKept, ensurePartitions } from './recording/partitions.ts'
+export { addPendingCounts } from './recording/pending-counts.ts'
+export { rebuildCounters } from './recording/rebuild.ts'
+export type { NewEvent, Recorded } from './recording/record.ts'
+export { derivedEventId, EventRecorder, findSubscriptionsOf, mayRecordAgain, recordEvents } from './recording/record.ts'
+export { recordApiUnsubscription, recordApiUnsubscriptions } from './recording/unsubscription.ts'
+export { announce } from './webhooks/announce.ts'
+export { discardQueuedDeliveries } from './webhooks/discard-queued.ts'
+export { webhookBody } from './webhooks/envelope.ts'
+export { deliveryStatuses, selectDeliveriesOfEvents } from './webhooks/event-deliveries.ts'
+export { findChangeSubscriptions } from './webhooks/fan-out.ts'
+export type { PastAnswer } from './webhooks/past-deliveries.ts'
+export { addPastDeliveries } from './webhooks/past-deliveries.ts'
+export { datePastWebhook } from './webhooks/past-webhooks.ts'
+export {
+  countDependentSecrets,
+  findUndecryptableSecrets,
+  undecryptableWarning,
+  webhookSecretBox,
+} from './webhooks/signing-secrets.ts'
+export { createWebhook, newWebhookSecret } from './webhooks/webhooks.ts'
