@@ -39,7 +39,9 @@ export async function bundleWhenStale(): Promise<void> {
       input: Object.fromEntries(programs.map((name) => [name, join(dist, `src/${name}.js`)])),
       platform: 'node',
       // Programs do what they do when functions are called, so a process loads only what it can call.
-      treeshake: { moduleSideEffects: (id) => !id.startsWith(join(dist, 'src')) || programs.includes(basename(id, '.js')) },
+      treeshake: {
+        moduleSideEffects: (id) => !id.startsWith(join(dist, 'src')) || programs.includes(basename(id, '.js')),
+      },
       external: (id) => !/^[./]/.test(id) && !bundled.test(id),
       output: { dir: next, format: 'esm', entryFileNames: '[name].js' },
       logLevel: 'warn',
