@@ -1,7 +1,7 @@
 import { recordRequests } from './accounts/api-requests/record-requests.ts'
 import type { Accounts } from './accounts/area.ts'
-import { permissionOf, requireApiKey, requireCaller } from './accounts/people/guards.ts'
-import { scopeOfRoute } from './accounts/people/scopes.ts'
+import { describePermissions, withScopes, withSecurity } from './accounts/people/describe-guards.ts'
+import { requireApiKey, requireCaller } from './accounts/people/guards.ts'
 import { FilterSchema } from './audience/segments/filter.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
 import { separateTrackingHosts, type TrackingHosts } from './delivery/domains/tracking-hosts.ts'
@@ -12,6 +12,7 @@ import type { Area, Mount } from './platform/area.ts'
 import { add } from './platform/http/add-routes.ts'
 import { limitByAddress } from './platform/http/address-limit.ts'
 import { linkNextPage } from './platform/http/paging.ts'
+import { withBodyLimit } from './platform/http/policies.ts'
 import { registerRobotsTxt } from './platform/http/robots-txt.ts'
 import { registerSecurityTxt } from './platform/http/security-txt.ts'
 import type { Server } from './platform/http/server.ts'
@@ -116,35 +117,4 @@ function mountManagement(
     },
     { prefix: '/api/v1' },
   )
-}
-
-function withBodyLimit(api: Server, bodyLimit: number): void {
-  api.addHook('onRoute', (route) => {
-    route.bodyLimit = bodyLimit
-  })
-}
-
-/** Declares the roles and scopes that the guards of a route require in the OpenAPI document. */
-function describePermissions(server: Server): void {
-  server.addHook('onRoute', (route) => {
-    const permission = permissionOf([route.onRequest ?? []].flat())
-    if (permission) route.schema = Object.assign({ ...route.schema }, permission)
-  })
-}
-
-/** Declares the credential of a group of routes in the OpenAPI document. */
-function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {
-  api.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, security: [{ [scheme]: [] }] }
-  })
-}
-
-/** Sets the scope that API keys need for the routes of the management API, and declares it in the OpenAPI document. */
-function withScopes(api: Server): void {
-  api.addHook('onRoute', (route) => {
-    const scope = scopeOfRoute([route.method].flat()[0]!, route.url)
-    if (scope) route.config = { ...route.config, scope }
-    const security = scope ? [{ session: [] }, { apiKey: [] }] : [{ session: [] }]
-    route.schema = Object.assign({ ...route.schema, security }, scope && { 'x-scope': scope })
-  })
 }

@@ -4,7 +4,7 @@ import { engineFor } from '../src/content/flows/liquid/engine.ts'
 import { filtersFor } from '../src/content/flows/liquid/filters.ts'
 import { keysMax, nestingMax, tagLengthMax, tagsMax } from '../src/content/flows/liquid/parse.ts'
 import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/content/flows/template.ts'
-import { filterHelp, nameHelp, tagHelp } from '../web/src/flows/template-help.ts'
+import { filterHelp, nameHelp, tagHelp } from '../web/src/content/flows/template-help.ts'
 
 const page = readFileSync('docs/guides/templates.md', 'utf8')
 const blocks = [...page.matchAll(/^```(?:liquid|json)[^\n]*\n(.*?)^```$/gms)].flatMap(([, block]) =>

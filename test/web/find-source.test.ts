@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { findAttribute, findText, placeOf, replaced, textRuns } from '../../web/src/flows/find-source.ts'
-import { starters } from '../../web/src/flows/starters.ts'
+import { findAttribute, findText, placeOf, replaced, textRuns } from '../../web/src/content/flows/find-source.ts'
+import { starters } from '../../web/src/content/flows/starters.ts'
 
 const html = `<html><head><title>Hello</title><style>p { color: red }</style></head><body>
 <p title="Hello">Hello {{ contact.first_name | default: "<there>" }}, welcome</p>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FileInspection } from '../../web/src/api/types.ts'
-import { toUtf8 } from '../../web/src/contacts/file-encoding.ts'
-import { suggestedChoices, toMapping } from '../../web/src/contacts/import-mapping.ts'
+import { toUtf8 } from '../../web/src/audience/contacts/file-encoding.ts'
+import { suggestedChoices, toMapping } from '../../web/src/audience/contacts/import-mapping.ts'
 
 const inspection = (names: (string | null)[], mapping: Partial<FileInspection['mapping']>): FileInspection => ({
   delimiter: ',',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compileMjml } from '../../src/content/flows/mjml.ts'
-import { blocks, imageBlock, insertionOf, variableBlock } from '../../web/src/flows/insert-blocks.ts'
-import { starters } from '../../web/src/flows/starters.ts'
+import { blocks, imageBlock, insertionOf, variableBlock } from '../../web/src/content/flows/insert-blocks.ts'
+import { starters } from '../../web/src/content/flows/starters.ts'
 
 const template = `<mjml>
   <mj-head><mj-title>News</mj-title></mj-head>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toContext, withValues } from '../../web/src/flows/sample-data.ts'
+import { toContext, withValues } from '../../web/src/content/flows/sample-data.ts'
 
 const variables = (...names: string[]) => names.map((name) => ({ name, has_default: false }))
 

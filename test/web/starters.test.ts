@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { type BrandValues, brandValuesOf } from '../../src/content/brands/brand-values.ts'
 import { previewOf } from '../../src/content/flows/preview.ts'
 import type { OrganizationId } from '../../src/platform/values/ids.ts'
-import { toContext } from '../../web/src/flows/sample-data.ts'
-import { type Starter, starters } from '../../web/src/flows/starters.ts'
+import { toContext } from '../../web/src/content/flows/sample-data.ts'
+import { type Starter, starters } from '../../web/src/content/flows/starters.ts'
 
 const settings = { color: null, backgroundColor: null, font: null, postalAddress: null, websiteUrl: null }
 const nothing = { ...settings, name: null, logoImageId: null, logo: null, updatedAt: null }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { verificationCode } from '../../web/src/webhooks/verification-code.ts'
+import { verificationCode } from '../../web/src/events/webhooks/verification-code.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw3Dk2FhT1Q5c='
 const body = '{"event_name":"emailOpen","data":{"name":"Zoë"}}'

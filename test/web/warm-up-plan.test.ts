@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { daysFor, endOf } from '../../web/src/domains/warm-up-plan.ts'
+import { daysFor, endOf } from '../../web/src/delivery/domains/warm-up-plan.ts'
 
 const plan = [50, 100, 200, 400, 800, 1_500, 3_000, 6_000, 12_000]
 

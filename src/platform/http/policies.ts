@@ -1,4 +1,5 @@
 import type { FlowId, SegmentId } from '../values/ids.ts'
+import type { Server } from './server.ts'
 
 /** The `bodyLimit` of routes for templates, contexts, attributes and reports of providers. */
 export const largeBodyBytesMax = 1024 * 1024
@@ -14,4 +15,11 @@ declare module 'fastify' {
      */
     changesScheduled?: (request: FastifyRequest) => UsedByBroadcasts | undefined
   }
+}
+
+/** Limits the bodies of the routes of `api`. */
+export function withBodyLimit(api: Server, bodyLimit: number): void {
+  api.addHook('onRoute', (route) => {
+    route.bodyLimit = bodyLimit
+  })
 }

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch'
 import type { paths } from '../../../sdk/src/generated/schema.ts'
-import { currentSession, expireSession } from '../session/session.ts'
+import { currentSession, expireSession } from '../accounts/session/session.ts'
 import { saveFile } from '../ui/download.ts'
 import { ApiError, type ErrorBody } from './api-error.ts'
 import { basePath } from './base.ts'

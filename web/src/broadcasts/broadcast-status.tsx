@@ -1,6 +1,6 @@
+import { useMe } from '../accounts/session/session.api.ts'
 import type { Broadcast, BroadcastDetail, BroadcastRecipient, BroadcastStatus, RecipientStatus } from '../api/types.ts'
-import { StateBadge } from '../messages/message-status.tsx'
-import { useMe } from '../session/session.api.ts'
+import { StateBadge } from '../sending/messages/message-status.tsx'
 import { count } from '../ui/numbers.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { sentOf } from './broadcasts.api.ts'

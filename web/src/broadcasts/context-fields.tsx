@@ -1,6 +1,6 @@
 import { Stack, Text, TextInput } from '@mantine/core'
 import type { Variable } from '../api/types.ts'
-import type { Sample } from '../flows/sample-data.ts'
+import type { Sample } from '../content/flows/sample-data.ts'
 
 type Props = {
   description: string

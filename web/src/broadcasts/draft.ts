@@ -1,6 +1,6 @@
 import type { BroadcastDetail, BroadcastEdit, Weekday } from '../api/types.ts'
-import { type Sample, withValues } from '../flows/sample-data.ts'
-import { typedUtm, type UtmName, utmOf } from '../flows/utm.ts'
+import { type Sample, withValues } from '../content/flows/sample-data.ts'
+import { typedUtm, type UtmName, utmOf } from '../content/flows/utm.ts'
 
 /** What the form of a draft edits, with the names of the API. Times and numbers are texts, as typed. */
 export type Draft = {

@@ -2,8 +2,8 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Flow, Variable } from '../api/types.ts'
-import { subjectVariablesQuery, versionQuery } from '../flows/flows.api.ts'
-import { contextPath, isContextVariable } from '../flows/sample-data.ts'
+import { subjectVariablesQuery, versionQuery } from '../content/flows/flows.api.ts'
+import { contextPath, isContextVariable } from '../content/flows/sample-data.ts'
 import type { Draft, DraftVariant } from './draft.ts'
 
 const typingPauseMs = 350

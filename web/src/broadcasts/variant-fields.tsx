@@ -2,7 +2,7 @@ import { Button, Fieldset, Group, NumberInput, Radio, Select, Stack, Switch, Tex
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { versionsQuery } from '../flows/flows.api.ts'
+import { versionsQuery } from '../content/flows/flows.api.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { type DraftVariant, firstVariants, newVariant, variantKeys } from './draft.ts'
 import type { DraftForm } from './draft-form.ts'

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useMe } from '../accounts/session/session.api.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail } from '../api/types.ts'
-import { useMe } from '../session/session.api.ts'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { count } from '../ui/numbers.ts'

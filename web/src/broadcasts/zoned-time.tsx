@@ -1,4 +1,4 @@
-import { useMe } from '../session/session.api.ts'
+import { useMe } from '../accounts/session/session.api.ts'
 import { timeIn, zoneName } from './local-time.ts'
 
 /** A time of a broadcast in the time zone of the organization, such as “Dec 1, 09:00 (Europe/Vienna)”. */

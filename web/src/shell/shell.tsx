@@ -3,19 +3,21 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Link, Navigate, Outlet, useLocation, useNavigation } from 'react-router'
+import { setPasswordDialog, usePasswordDialog } from '../accounts/session/open-password.ts'
+import { useSession } from '../accounts/session/session.ts'
 import { paths } from '../paths.ts'
 import { openSearch, useSearchRequests } from '../search/open-search.ts'
-import { setPasswordDialog, usePasswordDialog } from '../session/open-password.ts'
-import { useSession } from '../session/session.ts'
 import { Brand, Nav } from './nav.tsx'
 import { OfflineBar } from './offline-bar.tsx'
 import { SendingBanner } from './sending-banner.tsx'
 import classes from './shell.module.css'
 
 const PasswordDialog = lazy(async () => ({
-  default: (await import('../session/password-dialog.tsx')).PasswordDialog,
+  default: (await import('../accounts/session/password-dialog.tsx')).PasswordDialog,
 }))
-const RenewSession = lazy(async () => ({ default: (await import('../session/renew-session.tsx')).RenewSession }))
+const RenewSession = lazy(async () => ({
+  default: (await import('../accounts/session/renew-session.tsx')).RenewSession,
+}))
 const Search = lazy(async () => ({ default: (await import('../search/search.tsx')).Search }))
 
 /** Everything behind the login. The page stays mounted while an expired session is renewed: no input is lost. */

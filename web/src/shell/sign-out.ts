@@ -1,8 +1,8 @@
 import { useNavigate } from 'react-router'
+import { signOutEverywhere } from '../accounts/session/session.api.ts'
+import { endSession, getSession } from '../accounts/session/session.ts'
 import { basePath } from '../api/base.ts'
 import { paths } from '../paths.ts'
-import { signOutEverywhere } from '../session/session.api.ts'
-import { endSession, getSession } from '../session/session.ts'
 import type { Question } from '../ui/confirm.tsx'
 
 /** Ends the session, here and on the server, and opens the sign-in page. */

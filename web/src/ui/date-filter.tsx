@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { rangeOf, type Span, spanDays, today } from '../overview/range.ts'
+import { rangeOf, type Span, spanDays, today } from '../engagement/overview/range.ts'
 import { FilterSelect } from './filters.tsx'
 
 const custom = 'custom'
