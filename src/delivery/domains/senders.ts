@@ -1,7 +1,8 @@
 import { createPrivateKey } from 'node:crypto'
-import type { DefaultSender } from '../../accounts/accounts.ts'
+import type { LRUCache } from 'lru-cache'
+import { type DefaultSender, findDefaultSender } from '../../accounts/accounts.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'
-import { createCache } from '../../platform/runtime/cache.ts'
+import { createCache, getOrFetch } from '../../platform/runtime/cache.ts'
 import { rememberLast } from '../../platform/runtime/remember-last.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
@@ -9,7 +10,6 @@ import type { OrganizationId } from '../../platform/values/ids.ts'
 import { createSigner, type DkimSigner } from '../dkim/dkim.ts'
 import { type SenderPolicy, senderNotVerified } from '../dkim/sender-policy.ts'
 import type { Limit } from '../limits/sending-limits.ts'
-import { DefaultSenders } from './default-senders.ts'
 import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
 import { warmUpLimit } from './warm-up.ts'
@@ -82,6 +82,8 @@ type Sender = {
   path?: 'from' | 'from_email' | 'default_sender.email'
 }
 
+type LoadOptions = { db?: Reader | undefined; forceRefresh?: boolean }
+
 /**
  * Decides which From addresses an organization may use, who signs and which hosts the emails carry: those of the domains
  * that it has verified, and what the operator provides for all organizations.
@@ -93,16 +95,23 @@ export class Senders {
   readonly #dkim: DkimSigner | undefined
   readonly #hosts: SenderHosts
   readonly #unknown: KnownDomain
-  readonly #defaults: DefaultSenders
+  /** The default senders that organizations have chosen. */
+  readonly #defaults: LRUCache<OrganizationId, { sender: DefaultSender | null }>
   readonly #ofInstallation: UsedDefaultSender
-  readonly #known = createCache<string, KnownDomain>(keptMax, { ttl: keptMs, noDeleteOnStaleGet: true })
-  readonly #loading = new Map<string, Promise<KnownDomain>>()
+  readonly #known = createCache<string, KnownDomain, Sender>(keptMax, {
+    ttl: keptMs,
+    noDeleteOnStaleGet: true,
+    fetchMethod: (_key, last, { context }) => this.#find(context, this.#db, last),
+  })
   /** That of the last address of a domain. */
   readonly #identities = new WeakMap<KnownDomain, { address: string; identity: SenderIdentity }>()
 
   constructor({ db, box, policy, dkim, hosts, defaultSender }: SendersOptions) {
     this.#db = db
-    this.#defaults = new DefaultSenders(db)
+    this.#defaults = createCache(keptMax, {
+      ttl: keptMs,
+      fetchMethod: async (organizationId) => ({ sender: (await findDefaultSender(db, organizationId)) ?? null }),
+    })
     this.#ofInstallation = { ...defaultSender, isChosen: false, unusable: null }
     this.#box = box
     this.#policy = policy
@@ -125,8 +134,7 @@ export class Senders {
     )
     if (unclear.length === 0) return undefined
     // Asked again, because it may have been verified a moment ago.
-    for (const { organizationId, address } of unclear) this.#known.delete(keyOf(organizationId, address!))
-    return Promise.all(unclear.map((sender) => this.#load(sender, db))).then(() => {})
+    return Promise.all(unclear.map((sender) => this.#load(sender, { db, forceRefresh: true }))).then(() => {})
   }
 
   checkLoaded({ organizationId, address, path = 'from_email' }: Sender): void {
@@ -136,7 +144,7 @@ export class Senders {
 
   /** Returns a promise only if the domain has to be looked up, which is seldom so. */
   identityOf(organizationId: OrganizationId, address: string): SenderIdentity | Promise<SenderIdentity> {
-    const domain = this.#known.get(keyOf(organizationId, address))
+    const domain = this.#known.get(keyOf({ organizationId, address }))
     if (domain) return this.#identityOf(domain, address)
     return this.#load({ organizationId, address }).then((found) => this.#identityOf(found, address))
   }
@@ -146,14 +154,14 @@ export class Senders {
    * while the chosen one may not be used. A promise only if it has to be looked up, which is seldom so.
    */
   defaultOf(organizationId: OrganizationId): UsedDefaultSender | Promise<UsedDefaultSender> {
-    const found = this.#defaults.of(organizationId)
+    const found = getOrFetch(this.#defaults, organizationId)
     if (found instanceof Promise) return found.then(({ sender }) => this.#usableOf(organizationId, sender))
     return this.#usableOf(organizationId, found.sender)
   }
 
   /** Called after a change of this process. */
   forgetDefault(organizationId: OrganizationId): void {
-    this.#defaults.forget(organizationId)
+    this.#defaults.delete(organizationId)
   }
 
   #usableOf(organizationId: OrganizationId, chosen: DefaultSender | null) {
@@ -171,15 +179,14 @@ export class Senders {
    * another label may have been in use when the email was sent.
    */
   async isReturnPath(organizationId: OrganizationId, host: string): Promise<boolean> {
-    const address = `@${host.slice(host.indexOf('.') + 1)}`
-    const domain = this.#known.get(keyOf(organizationId, address)) ?? (await this.#load({ organizationId, address }))
-    return domain.wasVerified
+    const { wasVerified } = await this.#load({ organizationId, address: `@${host.slice(host.indexOf('.') + 1)}` })
+    return wasVerified
   }
 
   /** Called after a change of this process. The domain may have become that of the default sender. */
   forget({ organizationId, name }: { organizationId: OrganizationId; name: string }): void {
     this.#known.delete(`${organizationId} ${name}`)
-    this.#defaults.forget(organizationId)
+    this.forgetDefault(organizationId)
   }
 
   #identityOf(domain: KnownDomain, address: string): SenderIdentity {
@@ -211,27 +218,21 @@ export class Senders {
   }
 
   #domainOf(organizationId: OrganizationId, address: string): KnownDomain {
-    return this.#known.get(keyOf(organizationId, address)) ?? this.#unknown
+    return this.#known.get(keyOf({ organizationId, address })) ?? this.#unknown
   }
 
-  #load(sender: Sender, db: Reader = this.#db): Promise<KnownDomain> {
+  async #load(sender: Sender, { db = this.#db, forceRefresh = false }: LoadOptions = {}): Promise<KnownDomain> {
+    const key = keyOf(sender)
+    if (db === this.#db) return this.#known.forceFetch(key, { context: sender, forceRefresh })
     // A transaction may be rolled back, so nobody else waits for it.
-    if (db !== this.#db) return this.#find(sender, db)
-    const key = keyOf(sender.organizationId, sender.address!)
-    let loading = this.#loading.get(key)
-    if (!loading) {
-      loading = this.#find(sender, db).finally(() => this.#loading.delete(key))
-      this.#loading.set(key, loading)
-    }
-    return loading
-  }
-
-  async #find({ organizationId, address }: Sender, db: Reader): Promise<KnownDomain> {
-    const row = await findSender(db, organizationId, nameOf(address!))
-    const key = keyOf(organizationId, address!)
-    const domain = row ? this.#toKnown(row, this.#known.peek(key, { allowStale: true })) : this.#unknown
+    const domain = await this.#find(sender, db, this.#known.peek(key, { allowStale: true }))
     this.#known.set(key, domain)
     return domain
+  }
+
+  async #find({ organizationId, address }: Sender, db: Reader, last: KnownDomain | undefined): Promise<KnownDomain> {
+    const row = await findSender(db, organizationId, nameOf(address!))
+    return row ? this.#toKnown(row, last) : this.#unknown
   }
 
   #toKnown(row: SenderRow, last: KnownDomain | undefined): KnownDomain {
@@ -265,4 +266,4 @@ export class Senders {
 // Nearly all addresses of a batch have the same domain.
 const nameOf = (address: string) => asciiNameOf(address.slice(address.lastIndexOf('@') + 1))
 const asciiNameOf = rememberLast((domain: string) => asciiDomain(domain.toLowerCase()) ?? '')
-const keyOf = (organizationId: OrganizationId, address: string) => `${organizationId} ${nameOf(address)}`
+const keyOf = ({ organizationId, address }: Sender) => `${organizationId} ${nameOf(address!)}`

@@ -32,8 +32,9 @@ export class AccessTokens {
   readonly #db: Db
   readonly #box: SecretBox
   readonly #egress: Egress
-  readonly #tokens = createCache<string, string>(tokensMax)
-  readonly #requests = new Map<string, Promise<string>>()
+  readonly #tokens = createCache<string, string, OAuthServer>(tokensMax, {
+    fetchMethod: (name, _last, { context }) => this.#renew(context, name),
+  })
   #safePost: SafePost | undefined
 
   constructor({ db, box, egress }: { db: Db; box: SecretBox; egress: Egress }) {
@@ -44,7 +45,11 @@ export class AccessTokens {
 
   /** For the connections of a stored mail server. */
   signIn(server: OAuthServer, user: string): OAuthSignIn {
-    return { user, accessToken: () => this.#get(server), onRejected: () => this.forget(server) }
+    return {
+      user,
+      accessToken: () => this.#tokens.forceFetch(nameOf(server), { context: server }),
+      onRejected: () => this.forget(server),
+    }
   }
 
   /** For one connection with settings that are not stored. */
@@ -59,18 +64,6 @@ export class AccessTokens {
 
   close(): void {
     this.#safePost?.close()
-  }
-
-  async #get(server: OAuthServer): Promise<string> {
-    const name = nameOf(server)
-    const known = this.#tokens.get(name)
-    if (known !== undefined) return known
-    let request = this.#requests.get(name)
-    if (!request) {
-      request = this.#renew(server, name).finally(() => this.#requests.delete(name))
-      this.#requests.set(name, request)
-    }
-    return request
   }
 
   /** The client is read again, because another process may have stored a new refresh token. */

@@ -2,7 +2,7 @@ import type { RelayState, Transport } from '@waxwing/smtp-client'
 import type { LRUCache } from 'lru-cache'
 import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { createCache } from '../../platform/runtime/cache.ts'
+import { createCache, getOrFetch, refetch } from '../../platform/runtime/cache.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
 import { chooseServers } from './choose.ts'
@@ -40,7 +40,7 @@ type EmailToSend = {
   /** The server that may have accepted it. */
   mailServerId: MailServerId | null
 }
-type Known = { servers: readonly TenantServer[]; shared: readonly TenantServer[]; loadedAt: number }
+type Known = { servers: readonly TenantServer[]; shared: readonly TenantServer[] }
 const none: readonly TenantServer[] = []
 
 /**
@@ -51,7 +51,6 @@ export class MailServers {
   readonly #options: MailServersOptions
   readonly #installation: readonly OpenServer[] | undefined
   readonly #known: LRUCache<OrganizationId, Known>
-  readonly #loading = new Map<OrganizationId, Promise<void>>()
   #operator: OrganizationId | undefined
   #others = { exist: false, checkedAt: Number.NEGATIVE_INFINITY }
 
@@ -60,6 +59,15 @@ export class MailServers {
     const { relay } = options
     this.#installation = relay && [installationOf(relay, options)]
     this.#known = createCache<OrganizationId, Known>(organizationsMax, {
+      ttl: recentMs,
+      allowStale: true,
+      fetchMethod: async (organizationId, last, { signal }) => {
+        const rows = await this.#find(organizationId)
+        // Too many organizations are known, so the servers of this one were closed.
+        signal.throwIfAborted()
+        const servers = this.#opened(last?.servers ?? none, rows)
+        return { servers, shared: servers.filter(({ row }) => row.isShared) }
+      },
       dispose: ({ servers }, _id, reason) => {
         if (reason !== 'set') for (const { transport } of servers) transport.retire()
       },
@@ -67,11 +75,9 @@ export class MailServers {
   }
 
   /** Must be awaited before the other methods are used for an organization. Nearly always, it is known. */
-  load(organizationId: OrganizationId): Promise<void> | undefined {
-    const known = this.#known.get(organizationId)
-    if (!known) return this.#refresh(organizationId)
-    if (performance.now() - known.loadedAt > recentMs) this.#refresh(organizationId).catch(() => {})
-    return undefined
+  load(organizationId: OrganizationId): Promise<unknown> | undefined {
+    const known = getOrFetch(this.#known, organizationId)
+    return known instanceof Promise ? known : undefined
   }
 
   /** Loads those of the organizations of some jobs, before their places are counted. */
@@ -82,8 +88,7 @@ export class MailServers {
 
   /** After a change of its mail servers by this process. */
   async changed(organizationId: OrganizationId): Promise<void> {
-    await this.#loading.get(organizationId)
-    await this.#refresh(organizationId)
+    await refetch(this.#known, organizationId)
   }
 
   /**
@@ -198,30 +203,14 @@ export class MailServers {
     return this.#known.get(this.#operator)?.shared ?? none
   }
 
-  #refresh(organizationId: OrganizationId): Promise<void> {
-    let loading = this.#loading.get(organizationId)
-    if (!loading) {
-      loading = this.#find(organizationId).finally(() => this.#loading.delete(organizationId))
-      this.#loading.set(organizationId, loading)
-    }
-    return loading
-  }
-
-  async #find(organizationId: OrganizationId): Promise<void> {
+  async #find(organizationId: OrganizationId): Promise<readonly MailServerRow[]> {
     const { db } = this.#options
     this.#operator ??= (await findOperator(db))?.id
     const read = () => selectUsableServers(db, organizationId)
-    if (this.#operator === organizationId)
-      return this.#use(organizationId, await readOfOperator(db, 'mail servers', organizationId, read))
+    if (this.#operator === organizationId) return readOfOperator(db, 'mail servers', organizationId, read)
     // Not in one statement: those of the operator may be on a node that is down.
     const [rows] = await Promise.all([read(), this.#operator && this.load(this.#operator)])
-    this.#use(organizationId, rows)
-  }
-
-  #use(organizationId: OrganizationId, rows: readonly MailServerRow[]): void {
-    const servers = this.#opened(this.#known.peek(organizationId)?.servers ?? none, rows)
-    const shared = servers.filter(({ row }) => row.isShared)
-    this.#known.set(organizationId, { servers, shared, loadedAt: performance.now() })
+    return rows
   }
 
   /** Opens new and changed servers, and retires those that are gone. */

@@ -1,6 +1,6 @@
 import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { createCache } from '../../platform/runtime/cache.ts'
+import { createCache, getOrFetch, refetch } from '../../platform/runtime/cache.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
 import { hourMs } from '../../platform/values/durations.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
@@ -33,8 +33,8 @@ const deferringMax = 1_000
 const reasonCharactersMax = 500
 const keptDays = 7
 
-type Settings = { sites: ReadonlyMap<string, SiteSettings>; loadedAt: number }
-const nothingSet: ReadonlyMap<string, SiteSettings> = new Map()
+type Sites = ReadonlyMap<string, SiteSettings>
+const nothingSet: Sites = new Map()
 
 /** An email to be sent: the organization that sends it, and the one whose mail server carries it. */
 export type Delivery = {
@@ -51,8 +51,11 @@ export type Delivery = {
 export class ReceivingSites {
   readonly #db: Db
   readonly #lookup: SiteLookup
-  readonly #settings = createCache<OrganizationId, Settings>(organizationsMax)
-  readonly #loading = new Map<OrganizationId, Promise<void>>()
+  readonly #settings = createCache<OrganizationId, Sites>(organizationsMax, {
+    ttl: recentMs,
+    allowStale: true,
+    fetchMethod: (organizationId) => this.#find(organizationId),
+  })
   readonly #deferring = createCache<string, number>(deferringMax, { ttl: deferralsEveryMs })
   #operator: OrganizationId | undefined
 
@@ -98,8 +101,7 @@ export class ReceivingSites {
 
   /** After a change by this process. */
   async changed(organizationId: OrganizationId): Promise<void> {
-    await this.#loading.get(organizationId)
-    await this.#refresh(organizationId)
+    await refetch(this.#settings, organizationId)
   }
 
   #ownerOf({ serverOrganizationId }: Delivery): OrganizationId {
@@ -135,45 +137,28 @@ export class ReceivingSites {
     return { organizationId: owner, key: keyOf(id), name: nameOf(id), perSecond, perDay }
   }
 
-  #sitesOf(organizationId: OrganizationId): ReadonlyMap<string, SiteSettings> {
-    return this.#settings.get(organizationId)?.sites ?? nothingSet
+  #sitesOf(organizationId: OrganizationId): Sites {
+    return this.#settings.get(organizationId) ?? nothingSet
   }
 
-  #load({ organizationId, serverOrganizationId }: Delivery): Promise<void> | undefined {
-    const ids = [organizationId, serverOrganizationId, this.#operator]
-    let missing: Promise<void>[] | undefined
-    for (const id of ids) {
-      if (!id) continue
-      const known = this.#settings.get(id)
-      if (!known) missing = [...(missing ?? []), this.#refresh(id)]
-      else if (performance.now() - known.loadedAt > recentMs) this.#refresh(id).catch(() => {})
+  #load({ organizationId, serverOrganizationId }: Delivery): Promise<unknown> | undefined {
+    let missing: Promise<unknown>[] | undefined
+    for (const id of [organizationId, serverOrganizationId, this.#operator]) {
+      const sites = id && getOrFetch(this.#settings, id)
+      if (sites instanceof Promise) missing = [...(missing ?? []), sites]
     }
-    return missing && Promise.all(missing).then(() => {})
+    return missing && Promise.all(missing)
   }
 
-  #refresh(organizationId: OrganizationId): Promise<void> {
-    let loading = this.#loading.get(organizationId)
-    if (!loading) {
-      loading = this.#find(organizationId).finally(() => this.#loading.delete(organizationId))
-      this.#loading.set(organizationId, loading)
-    }
-    return loading
-  }
-
-  async #find(organizationId: OrganizationId): Promise<void> {
+  async #find(organizationId: OrganizationId): Promise<Sites> {
     if (!this.#operator) {
       this.#operator = (await findOperator(this.#db))?.id
-      if (this.#operator && this.#operator !== organizationId) await this.#read(this.#operator)
+      if (this.#operator && this.#operator !== organizationId) await getOrFetch(this.#settings, this.#operator)
     }
-    await this.#read(organizationId)
-  }
-
-  async #read(organizationId: OrganizationId): Promise<void> {
     const read = () => selectSites(this.#db, organizationId)
     const isOperator = organizationId === this.#operator
     const rows = await (isOperator ? readOfOperator(this.#db, 'receiving sites', organizationId, read) : read())
-    const sites = rows.length === 0 ? nothingSet : new Map(rows.map((row) => [row.site, row]))
-    this.#settings.set(organizationId, { sites, loadedAt: performance.now() })
+    return rows.length === 0 ? nothingSet : new Map(rows.map((row) => [row.site, row]))
   }
 }
 

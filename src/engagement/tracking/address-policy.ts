@@ -1,4 +1,6 @@
+import type { LRUCache } from 'lru-cache'
 import type { Reader } from '../../platform/db/db.ts'
+import { createCache, getOrFetch } from '../../platform/runtime/cache.ts'
 import { within } from '../../platform/runtime/within.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { findKeepsAddresses } from './tracking.sql.ts'
@@ -8,42 +10,25 @@ const knownForMs = 10_000
 const organizationsMax = 10_000
 const timeoutMs = 100
 
-/**
- * Whether an organization stores the IP addresses of recipients. Assumes that it does not if the lookup takes too long.
- */
+/** Whether an organization stores the IP addresses of recipients. */
 export class AddressPolicy {
-  readonly #db: Reader
-  readonly #known = new Map<OrganizationId, { keeps: boolean; untilMs: number }>()
-  readonly #asking = new Map<OrganizationId, Promise<boolean>>()
+  readonly #known: LRUCache<OrganizationId, boolean>
 
   constructor(db: Reader) {
-    this.#db = db
+    this.#known = createCache(organizationsMax, { ttl: knownForMs, fetchMethod: (id) => findKeepsAddresses(db, id) })
   }
 
   /** Returns a promise only if a lookup is needed, since a cached value costs no turn of the event loop. */
   keepsAddresses(organizationId: OrganizationId): boolean | Promise<boolean> {
-    const known = this.#known.get(organizationId)
-    if (known && known.untilMs > Date.now()) return known.keeps
-    return this.#asking.get(organizationId) ?? this.#ask(organizationId)
+    const found = getOrFetch(this.#known, organizationId)
+    if (typeof found === 'boolean') return found
+    // False if the lookup fails or takes too long, and if the setting was changed after it began.
+    const isFound = () => this.#known.get(organizationId) ?? false
+    return within(timeoutMs, found).then(isFound, () => false)
   }
 
-  /** Drops the cached value and pending lookups after the setting was changed. */
+  /** Drops the cached value and a pending lookup after the setting was changed. */
   forget(organizationId: OrganizationId): void {
     this.#known.delete(organizationId)
-    this.#asking.delete(organizationId)
-  }
-
-  #ask(organizationId: OrganizationId): Promise<boolean> {
-    const found = findKeepsAddresses(this.#db, organizationId).catch(() => undefined)
-    const asking = within(timeoutMs, found).then((keeps) => {
-      if (this.#asking.get(organizationId) !== asking) return false
-      this.#asking.delete(organizationId)
-      if (keeps === undefined) return false
-      if (this.#known.size >= organizationsMax) this.#known.clear()
-      this.#known.set(organizationId, { keeps, untilMs: Date.now() + knownForMs })
-      return keeps
-    })
-    this.#asking.set(organizationId, asking)
-    return asking
   }
 }

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Db } from '../../platform/db/db.ts'
-import { kept } from '../../platform/runtime/kept.ts'
+import { kept } from '../../platform/runtime/cache.ts'
 import { measure } from '../../platform/runtime/measure.ts'
 import { findLastBackup, upsertLastBackup } from './last-backup.sql.ts'
 

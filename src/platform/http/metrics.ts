@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { version } from '../config/package-root.ts'
-import { kept } from '../runtime/kept.ts'
+import { kept } from '../runtime/cache.ts'
 import { Refusal } from '../values/errors.ts'
 import type { Server } from './server.ts'
 

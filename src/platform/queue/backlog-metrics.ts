@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import { kept } from '../runtime/kept.ts'
+import { kept } from '../runtime/cache.ts'
 import { measure } from '../runtime/measure.ts'
 import { type Backlog, findBacklog } from './backlog.sql.ts'
 import type { JobKind } from './queue.ts'
