@@ -48,7 +48,7 @@ export const areas: Record<string, Area> = {
   delivery: {
     about: 'By which way, as whom and how fast an email may leave: domains, mail servers and limits.',
     subjects: ['limits', 'dkim', 'domains', 'receiving-sites', 'mail-servers'],
-    uses: { accounts: 8 },
+    uses: { accounts: 7 },
   },
   content: {
     about: 'What an email says: flows, templates, parts, brands, images, files and MIME.',
@@ -78,9 +78,9 @@ export const areas: Record<string, Area> = {
     subjects: ['documentation', 'notices', 'sending-status', 'privacy', 'mcp', 'demo', 'backup', 'commands'],
     uses: {
       accounts: 20,
-      events: 14,
+      events: 12,
       audience: 7,
-      delivery: 13,
+      delivery: 14,
       content: 7,
       sending: 12,
       broadcasts: 2,

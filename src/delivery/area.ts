@@ -8,7 +8,7 @@ import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import type { DeliveryBase } from './base.ts'
 import { spfSource } from './dkim/dns-records.ts'
 import { checkDueDomains } from './domains/checking.ts'
-import { domainKeyBox, resealDomainKeys } from './domains/dkim-keys.ts'
+import { domainKeyBox } from './domains/dkim-keys.ts'
 import { domainRoutes } from './domains/domains.routes.ts'
 import type { DomainParts } from './domains/domains.ts'
 import { tlsRoutes } from './domains/tls.routes.ts'
@@ -16,7 +16,7 @@ import { TrackingHosts } from './domains/tracking-hosts.ts'
 import { warmUpRoutes } from './domains/warm-up.routes.ts'
 import { deleteUnusedLimits } from './limits/sending-limits.ts'
 import { Carriers } from './mail-servers/carriers.ts'
-import { mailServerBox, resealMailServers } from './mail-servers/credentials.ts'
+import { mailServerBox } from './mail-servers/credentials.ts'
 import { type MailServerRouteParts, mailServerRoutes } from './mail-servers/mail-servers.routes.ts'
 import { measureRelay } from './mail-servers/relay-report.ts'
 import { recordState, type StateParts, tryForgottenServers } from './mail-servers/states.ts'
@@ -71,8 +71,8 @@ export function createDelivery({ secrets, db, baseUrl }: Platform, base: Deliver
 }
 
 export function deliveryArea(platform: Platform, delivery: Delivery, hooks: DeliveryHooks): Area {
-  const { db, log, read, stageRegistry, metrics, isRotating, roles } = platform
-  const { relay, servers, sites, mailServerBox: box } = delivery
+  const { db, log, read, stageRegistry, metrics, roles } = platform
+  const { relay, servers, sites } = delivery
   const domains = domainParts(platform, delivery, hooks)
   const loop = loopsOf(platform)
   return {
@@ -91,12 +91,6 @@ export function deliveryArea(platform: Platform, delivery: Delivery, hooks: Deli
       loop('forget receiving domains', hourMs, () => deleteOldSites(db)),
       loop('copy limits of the operator', minuteMs, () => copyDefaults(db)),
       loop('check domains', minuteMs, () => checkDueDomains({ ...domains, log })),
-      loop('check domain keys', 10 * minuteMs, async () => {
-        if (await isRotating()) await resealDomainKeys(domains)
-      }),
-      loop('check credentials of mail servers', 10 * minuteMs, async () => {
-        if (await isRotating()) await resealMailServers({ db, box })
-      }),
     ],
     start: async () => {
       if (!roles.includes('work')) return

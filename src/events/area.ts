@@ -8,6 +8,7 @@ import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import { type ExportJobParts, exportJob } from './exports/export.job.ts'
 import { eventExportRoutes } from './exports/exports.routes.ts'
+import { exportSecrets } from './exports/exports.ts'
 import { Storage } from './exports/storage.ts'
 import { feedRoutes } from './feed/feed.routes.ts'
 import { measureFeedDelay } from './feed/feed-delay.ts'
@@ -27,7 +28,7 @@ import {
 } from './webhooks/health.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
-import { SecretCheck, webhookSecretBox } from './webhooks/signing-secrets.ts'
+import { webhookSecretBox } from './webhooks/signing-secrets.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
 const secondMs = 1_000
@@ -89,7 +90,6 @@ export function eventsArea(platform: Platform, { recorder }: Events, hooks: Even
       loop('keep partitions', hourMs, () => maintainPartitions(partitions)),
       loop('report failing endpoints', minuteMs, () => reportFailingEndpoints(health)),
       loop('pause dead endpoints', minuteMs, () => pauseDeadEndpoints(health)),
-      loop('check webhook secrets', 10 * minuteMs, () => webhooks.secretCheck.run()),
       loop('remove old deliveries', hourMs, () => removeOldDeliveries(health)),
       loop('remove deliveries of deleted webhooks', minuteMs, () => removeOrphanDeliveries(health)),
     ],
@@ -131,7 +131,6 @@ function webhooksOf(platform: Platform, { isPaused }: EventsHooks, tests: Stage)
       tests,
     }),
     deliverer,
-    secretCheck: new SecretCheck({ db, log, box, isRotating: platform.isRotating, metrics: registry }),
     close: () => safePost.close(),
   }
 }
@@ -139,7 +138,7 @@ function webhooksOf(platform: Platform, { isPaused }: EventsHooks, tests: Stage)
 function exportsOf(platform: Platform, { onExportPaused: onPaused }: EventsHooks, tests: Stage) {
   const { limits, secrets, db, log, failures, hints, read, egress } = platform
   const storage = new Storage(egress)
-  const box = new SecretBox(secrets, 'export secrets')
+  const box = new SecretBox(secrets, exportSecrets.purpose)
   const spec = exportJob({
     db,
     log,

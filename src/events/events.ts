@@ -1,4 +1,5 @@
 export type { Events } from './area.ts'
+export { exportSecrets } from './exports/exports.ts'
 export { changeMessages } from './recording/consequences.ts'
 export { findChangeWebhooks, recordContactChanges } from './recording/contact-changes.ts'
 export type { CounterName } from './recording/counters.ts'
@@ -21,10 +22,5 @@ export { findChangeSubscriptions } from './webhooks/fan-out.ts'
 export type { PastAnswer } from './webhooks/past-deliveries.ts'
 export { addPastDeliveries } from './webhooks/past-deliveries.ts'
 export { datePastWebhook } from './webhooks/past-webhooks.ts'
-export {
-  countDependentSecrets,
-  findUndecryptableSecrets,
-  undecryptableWarning,
-  webhookSecretBox,
-} from './webhooks/signing-secrets.ts'
+export { webhookSecretBox, webhookSecrets } from './webhooks/signing-secrets.ts'
 export { createWebhook, newWebhookSecret } from './webhooks/webhooks.ts'

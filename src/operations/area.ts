@@ -10,6 +10,7 @@ import { noticeRoutes } from './notices/notices.routes.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { privacyRoutes } from './privacy/privacy.routes.ts'
+import { SecretCheck } from './sealed-tables.ts'
 import { measurePause, type SendingPause } from './sending-status/sending-pause.ts'
 import { sendingRoutes } from './sending-status/sending-status.routes.ts'
 import { SendingStatus } from './sending-status/sending-status.ts'
@@ -44,6 +45,7 @@ export function operationsArea(platform: Platform, below: Below, hooks: Operatio
     settings,
     nameServers: config.DNS_SERVERS,
   })
+  const secretCheck = new SecretCheck(platform)
   const loop = loopsOf(platform)
   return {
     routes: {
@@ -83,6 +85,7 @@ export function operationsArea(platform: Platform, below: Below, hooks: Operatio
       }),
       loop('report relay outages', minuteMs, () => reportRelayOutage({ db, log, relay })),
       loop('report high rates', 10 * minuteMs, () => reportHighRates({ db, log })),
+      loop('check encrypted values', 10 * minuteMs, () => secretCheck.run()),
       loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log, bucket })),
     ],
     start: async () => {

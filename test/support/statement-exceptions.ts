@@ -186,18 +186,6 @@ export const exceptions: Exception[] = [
         ['no organization', 'several organizations', 'organization of another query'],
         expiredRows,
       ],
-      [
-        'delivery/domains/domains.sql.ts',
-        'select organization_id, id, dkim_key',
-        ['no organization'],
-        'Checks the keys of all domains.',
-      ],
-      [
-        'delivery/mail-servers/mail-servers.sql.ts',
-        'select organization_id, id, url',
-        ['no organization'],
-        'Checks the credentials of all mail servers.',
-      ],
       ['delivery/domains/domains.sql.ts', 'order by turn, next_check_at', ['no organization'], dueRows],
       ['delivery/mail-servers/runtime.sql.ts', 'order by failing_since', ['no organization'], operatorCommand],
       ['delivery/mail-servers/runtime.sql.ts', 'order by next_try_at', ['no organization'], dueRows],
@@ -216,10 +204,10 @@ export const exceptions: Exception[] = [
         expiredRows,
       ],
       [
-        'events/webhooks/signing-secrets.sql.ts',
-        'select organization_id, id, secret',
+        'platform/db/sealed.ts',
+        'select organization_id, id, array[',
         ['no organization'],
-        'Checks the secrets of all webhooks.',
+        'Checks all encrypted values.',
       ],
       [
         'events/recording/partitions.sql.ts',

@@ -1,7 +1,7 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { first, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
-import { type DomainId, leastUuid, type OrganizationId } from '../../platform/values/ids.ts'
+import type { DomainId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Domain } from './domain.ts'
 
 const columns = sql`organization_id, id, name, status, ownership_token, selector, dkim_public_key, next_selector,
@@ -163,23 +163,6 @@ export const postponeFailed = (
     set next_check_at = now() + greatest(${msMin} * interval '1 ms',
       least(interval '12 hours', now() - coalesce(checked_at, created_at)))
     where organization_id = ${organizationId} and id = ${id}`
-
-export type SealedKeys = Pick<Domain, 'organizationId' | 'id'> & { dkimKey: Buffer; nextDkimKey: Buffer | null }
-
-/** Returns the keys of the next domains of all organizations, in the order of their ids. */
-export const selectKeysAfter = (db: Reader, after: Pick<Domain, 'organizationId' | 'id'> | undefined, limit: number) =>
-  db<SealedKeys>`
-    select organization_id, id, dkim_key, next_dkim_key from domains
-    where (organization_id, id) > (${after?.organizationId ?? leastUuid}::uuid, ${after?.id ?? leastUuid}::uuid)
-    order by organization_id, id
-    limit ${limit}`
-
-/** Has no effect if the key was rotated since. */
-export const replaceKeys = (db: Writer, before: SealedKeys, after: Pick<SealedKeys, 'dkimKey' | 'nextDkimKey'>) =>
-  db`
-    update domains set dkim_key = ${after.dkimKey}, next_dkim_key = ${after.nextDkimKey}
-    where organization_id = ${before.organizationId} and id = ${before.id} and dkim_key = ${before.dkimKey}
-      and next_dkim_key is not distinct from ${before.nextDkimKey}`
 
 export type SenderRow = Pick<
   Domain,

@@ -6,9 +6,10 @@ import { type NameAnswer, type OtherRecords, startNameServer } from '../../../te
 import { registerOther } from '../../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { recordDomainChange } from '../../operations/notices/domain-notices.ts'
+import { reseal } from '../../platform/db/sealed.ts'
 import { parseId } from '../../platform/values/ids.ts'
 import { checkDueDomains } from './checking.ts'
-import { domainKeyBox, resealDomainKeys } from './dkim-keys.ts'
+import { domainKeyBox, domainKeys } from './dkim-keys.ts'
 import { openDns } from './dns.ts'
 import { findDomain, verifyDomain } from './domains.ts'
 import { foundCheck } from './record-checks.ts'
@@ -387,8 +388,8 @@ test('a private key is never returned and not stored in plain text', async () =>
   expect(row!.dkimKey.toString('latin1')).not.toContain('PRIVATE')
 
   // After a rotation of APP_SECRET, the key is encrypted with the new one.
-  const rotated = domainKeyBox({ current: 'another secret, which is long enough', previous: app.secrets.current })
-  await resealDomainKeys({ db: app.db, box: rotated })
+  const rotated = { current: 'another secret, which is long enough', previous: app.secrets.current }
+  await reseal(app.db, rotated, domainKeys)
   const [resealed] = await app.db<{ dkimKey: Buffer }>`select dkim_key from domains`
   const box = domainKeyBox({ current: 'another secret, which is long enough', previous: undefined })
   expect(box.open(resealed!.dkimKey)).toContain('PRIVATE KEY')

@@ -1,7 +1,7 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { first, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
-import { leastUuid, type MailServerId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
+import type { MailServerId, OrganizationId, UserId } from '../../platform/values/ids.ts'
 import type { MailServer, MailServerKey } from './mail-server.ts'
 import { isSetByOwner } from './runtime.sql.ts'
 
@@ -119,20 +119,3 @@ export const replaceOAuth = (
   db`
     update mail_servers set oauth = ${after}
     where organization_id = ${organizationId} and id = ${id} and oauth = ${before}`
-
-export type SealedRow = MailServerKey & Sealed
-
-/** Returns the credentials of the next mail servers of all organizations, in the order of their ids. */
-export const selectSealedAfter = (db: Reader, after: MailServerKey | undefined, limit: number) =>
-  db<SealedRow>`
-    select organization_id, id, url, oauth, webhook_secret from mail_servers
-    where (organization_id, id) > (${after?.organizationId ?? leastUuid}::uuid, ${after?.id ?? leastUuid}::uuid)
-    order by organization_id, id
-    limit ${limit}`
-
-/** Has no effect if they were changed since. */
-export const replaceSealed = (db: Writer, before: SealedRow, after: Sealed) =>
-  db`
-    update mail_servers set url = ${after.url}, oauth = ${after.oauth}, webhook_secret = ${after.webhookSecret}
-    where organization_id = ${before.organizationId} and id = ${before.id} and url = ${before.url}
-      and oauth is not distinct from ${before.oauth} and webhook_secret is not distinct from ${before.webhookSecret}`

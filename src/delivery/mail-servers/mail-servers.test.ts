@@ -4,8 +4,9 @@ import { expect, test } from 'vitest'
 import { startRawSmtp } from '../../../test/support/raw-smtp.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
+import { countSealed, reseal } from '../../platform/db/sealed.ts'
 import { parseId } from '../../platform/values/ids.ts'
-import { countCredentials, mailServerBox, openCredentials, resealMailServers } from './credentials.ts'
+import { mailServerBox, mailServerCredentials, openCredentials } from './credentials.ts'
 import { findMailServer } from './mail-servers.sql.ts'
 import { presets } from './preset-list.ts'
 import { targetOf } from './settings.ts'
@@ -171,18 +172,15 @@ test('credentials are encrypted again after APP_SECRET has changed', async () =>
   const app = await newApp()
   const { id } = await add(app, { preset: 'google', username: 'ada', oauth })
   const { current } = app.secrets
-  const rotated = mailServerBox({ current: 'another secret that is long enough', previous: current })
-  const count = () => countCredentials({ db: app.db, box: rotated })
+  const rotated = { current: 'another secret that is long enough', previous: current }
+  const count = () => countSealed(app.db, rotated, mailServerCredentials)
   const before = await count()
   expect(before.dependent).toBeGreaterThan(0)
-  await resealMailServers({ db: app.db, box: rotated })
-  expect(await count()).toEqual({ dependent: 0, undecryptable: 0 })
+  await reseal(app.db, rotated, mailServerCredentials)
+  expect(await count()).toMatchObject({ dependent: 0, undecryptable: 0 })
   const without = mailServerBox({ current: 'another secret that is long enough', previous: undefined })
   expect(openCredentials(without, await stored(app, id))).toMatchObject({ oauth: { clientId: 'client' } })
-  await resealMailServers({
-    db: app.db,
-    box: mailServerBox({ current, previous: 'another secret that is long enough' }),
-  })
+  await reseal(app.db, { current, previous: 'another secret that is long enough' }, mailServerCredentials)
 })
 
 test('a mail server that was tested with the same settings counts as tested when it is added', async () => {

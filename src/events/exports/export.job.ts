@@ -9,15 +9,7 @@ import { dayMs, hourMs, minuteMs } from '../../platform/values/durations.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { EventExportId, OrganizationId } from '../../platform/values/ids.ts'
 import { createFile, type ExportFile } from './export-file.ts'
-import {
-  type ExportToRun,
-  findExport,
-  pauseExport,
-  planFile,
-  recordExported,
-  recordFailure,
-  replaceSecret,
-} from './exports.sql.ts'
+import { type ExportToRun, findExport, pauseExport, planFile, recordExported, recordFailure } from './exports.sql.ts'
 import { bucketOf, exportKind, unreadableKey } from './exports.ts'
 import { SlowStorage } from './slow-storage.ts'
 import type { Storage } from './storage.ts'
@@ -72,7 +64,6 @@ async function find(db: Db, organizationId: OrganizationId, id: string): Promise
  */
 async function exportNext(parts: UploadParts, claim: Claim, record: ExportToRun): Promise<Handled> {
   const { db, box, storage, read, slow, slowMs } = parts
-  await keepSecretReadable(db, box, record)
   const target = bucketOf(box, record)
   if (!target) return fail(parts, claim, record, unreadableKey)
   const { organizationId, cursor: after, pendingUntil: until } = record
@@ -141,10 +132,4 @@ function settle<Result>(db: Db, claim: Claim, retryInMs: number, record: (tx: Tx
     const settled = await settleJobs(tx, [{ claim, retryInMs, untried: true }])
     return settled.size > 0 ? record(tx) : undefined
   })
-}
-
-/** Encrypts a secret again that depends on the previous APP_SECRET. */
-async function keepSecretReadable(db: Db, box: SecretBox, record: ExportToRun): Promise<void> {
-  const resealed = record.secret && box.reseal(record.secret)
-  if (resealed) await replaceSecret(db.statement, record, resealed)
 }

@@ -131,6 +131,3 @@ export const pauseExport = (tx: Tx, { organizationId, id }: Key, reason: string)
   tx`
     update event_exports set status = 'paused', paused_reason = ${reason}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
-
-export const replaceSecret = (db: Writer, { organizationId, id }: Key, secret: Buffer) =>
-  db`update event_exports set secret = ${secret} where organization_id = ${organizationId} and id = ${id}`

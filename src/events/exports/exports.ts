@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { retrying } from '../../platform/db/retrying.ts'
+import type { SealedTable } from '../../platform/db/sealed.ts'
 import { checkWebhookUrl } from '../../platform/egress/webhook-url.ts'
 import type { FieldsOf } from '../../platform/http/out-of.ts'
 import type { BucketAccess } from '../../platform/object-storage/signed-request.ts'
@@ -26,6 +27,19 @@ export type { EventExport } from './exports.sql.ts'
 
 /** The kind of the jobs. The lane is the id of the export. */
 export const exportKind = 'events.export' as const
+
+export const exportSecrets: SealedTable = {
+  name: 'event_exports',
+  purpose: 'export secrets',
+  needed: ['secret'],
+  others: [],
+  words: {
+    values: 'secret access keys',
+    row: 'event export',
+    consequence: 'they upload nothing',
+    remedy: 'enter the key of each export again',
+  },
+}
 
 const exportsMax = 5
 const triesMax = 5

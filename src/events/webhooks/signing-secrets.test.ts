@@ -4,29 +4,34 @@ import { startTestApp } from '../../../test/support/test-app.ts'
 import { createTestDb, type TestDb } from '../../../test/support/test-db.ts'
 import { until } from '../../../test/support/until.ts'
 import type { Db } from '../../platform/db/db.ts'
+import { countSealed, reseal } from '../../platform/db/sealed.ts'
 import { isMarked, markSecret } from '../../platform/db/secret-mark.ts'
-import { SecretBox } from '../../platform/secrets/secrets.ts'
-import { selectSecretsAfter } from './signing-secrets.sql.ts'
-import { findUndecryptableSecrets, openSecrets, resealSecrets, webhookSecretBox } from './signing-secrets.ts'
+import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { SealedSecrets } from './signing-secrets.sql.ts'
+import { openSecrets, webhookSecretBox, webhookSecrets } from './signing-secrets.ts'
 
-const selectAll = (db: Db) => selectSecretsAfter(db, undefined, 100)
+const selectAll = (db: Db) => db<SealedSecrets>`select secret, previous_secret from webhooks`
 
-const boxOf = (current: string, previous?: string) => new SecretBox({ current, previous }, 'tests')
+const secretsOf = (current: string, previous?: string) => ({ current, previous })
 
 test('secrets encrypted with the previous APP_SECRET are encrypted again with the current one', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const { organizationId } = await createWorld(db)
-  const [before, both, after] = [boxOf('first'), boxOf('second', 'first'), boxOf('second')]
+  const [before, after] = [webhookSecretBox(secretsOf('first')), webhookSecretBox(secretsOf('second'))]
+  const both = secretsOf('second', 'first')
+  const count = () => countSealed(db, both, webhookSecrets)
   await createWebhook(db, organizationId)
   await db.statement`update webhooks set secret = ${before.seal('whsec_a')}, previous_secret = ${before.seal('whsec_b')}`
   const opened = async (box: SecretBox) => (await selectAll(db)).map((row) => openSecrets(row, (it) => box.open(it)))
   expect(await opened(after)).toEqual([undefined])
+  expect(await count()).toMatchObject({ dependent: 1, undecryptable: 0 })
 
-  await resealSecrets({ db, box: both })
+  await reseal(db, both, webhookSecrets)
+  expect(await count()).toMatchObject({ dependent: 0, undecryptable: 0 })
   expect(await opened(after)).toEqual([['whsec_a', 'whsec_b']])
   const [stored] = await selectAll(db)
-  await resealSecrets({ db, box: both })
+  await reseal(db, both, webhookSecrets)
   expect(await selectAll(db)).toEqual([stored])
 })
 
@@ -34,15 +39,16 @@ test('secrets that cannot be decrypted stay unchanged, and an unreadable previou
   await using testDb = await createTestDb()
   const { db } = testDb
   const { organizationId } = await createWorld(db)
-  const [lost, ours] = [boxOf('lost'), boxOf('ours', 'before')]
+  const [lostSecrets, ourSecrets] = [secretsOf('lost'), secretsOf('ours', 'before')]
+  const [lost, ours] = [webhookSecretBox(lostSecrets), webhookSecretBox(ourSecrets)]
   await createWebhook(db, organizationId)
   await db.statement`update webhooks set secret = ${ours.seal('whsec_a')}, previous_secret = ${lost.seal('whsec_b')}`
   const stored = await selectAll(db)
-  await resealSecrets({ db, box: ours })
+  await reseal(db, ourSecrets, webhookSecrets)
   expect(await selectAll(db)).toEqual(stored)
   expect(openSecrets(stored[0]!, (sealed) => ours.open(sealed))).toEqual(['whsec_a'])
-  expect(await findUndecryptableSecrets({ db, box: ours })).toEqual([])
-  expect(await findUndecryptableSecrets({ db, box: lost })).toMatchObject([{ organizationId, id: stored[0]!.id }])
+  expect(await countSealed(db, ourSecrets, webhookSecrets)).toMatchObject({ undecryptable: 0 })
+  expect(await countSealed(db, lostSecrets, webhookSecrets)).toMatchObject({ undecryptable: 1 })
 })
 
 const [oldSecret, newSecret] = ['the old secret of the installation', 'the new secret of the installation']

@@ -1,10 +1,10 @@
 import { hasUsers } from '../../accounts/accounts.ts'
-import { undecryptableWarning } from '../../events/events.ts'
 import type { Role } from '../../platform/area.ts'
 import { type Config, findFormerNames, findUnknownSettings, type SettingSources } from '../../platform/config/config.ts'
 import { version } from '../../platform/config/package-root.ts'
 import { describeSending } from '../../platform/config/sending-processes.ts'
 import type { Database } from '../../platform/db/connect.ts'
+import { type SealedCount, undecryptableWarning } from '../../platform/db/sealed.ts'
 import { privateTargetWarning } from '../../platform/egress/private-targets.ts'
 import { withPublicAddress } from '../../platform/installation/public-address.ts'
 import { dayMs } from '../../platform/values/durations.ts'
@@ -19,15 +19,14 @@ export async function banner({
   database,
   roles,
   demo,
-  undecryptable,
+  sealed,
 }: {
   config: Config
   sources: SettingSources
   database: Pick<Database, 'db' | 'description' | 'note'>
   roles: readonly Role[]
   demo?: Demo | undefined
-  /** Webhooks whose secret cannot be decrypted. */
-  undecryptable: number
+  sealed: readonly SealedCount[]
 }): Promise<string> {
   const config = await withPublicAddress(database.db, given)
   const sending = config.SMTP_URL
@@ -46,7 +45,9 @@ export async function banner({
     ...(roles.includes('work') && config.SMTP_URL ? [`             ${describeSending(config)}`] : []),
     ...(roles.includes('serve') ? submissionLines(config) : []),
     ...(pause ? [`  Attention  ${describePause(pause)}`] : []),
-    ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
+    ...sealed
+      .filter(({ undecryptable }) => undecryptable > 0)
+      .map((count) => `  Attention  ${undecryptableWarning(count)}`),
     ...[...findUnknownSettings(sources), ...findFormerNames(sources)].map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...(config.SMTP_URL === undefined ? [] : liveProblems(config, 'smtp')).map(

@@ -1,18 +1,4 @@
-import {
-  countCredentials,
-  countDependentKeys,
-  domainKeyBox,
-  failingServersMax,
-  findFailingServers,
-  mailServerBox,
-  undecryptableServersWarning,
-} from '../../delivery/delivery.ts'
-import {
-  countDependentSecrets,
-  findUndecryptableSecrets,
-  undecryptableWarning,
-  webhookSecretBox,
-} from '../../events/events.ts'
+import { failingServersMax, findFailingServers } from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { tuning } from '../../platform/config/tuning.ts'
 import { missingPrivilege } from '../../platform/db/connect-faults.ts'
@@ -20,12 +6,14 @@ import { type Db, isConnectionFault } from '../../platform/db/db.ts'
 import { isMigrated } from '../../platform/db/migrate.ts'
 import { checkReplica } from '../../platform/db/replica-check.ts'
 import { onlyValue } from '../../platform/db/rows.ts'
+import { undecryptableWarning } from '../../platform/db/sealed.ts'
 import { isMarkedWith } from '../../platform/db/secret-mark.ts'
 import { isPooled } from '../../platform/db/session.ts'
 import { withPublicAddress } from '../../platform/installation/public-address.ts'
 import { openLog } from '../../platform/runtime/log.ts'
 import { findAppSecret } from '../../platform/secrets/secrets.ts'
 import { hostOf } from '../../platform/values/domain.ts'
+import { countAllSealed } from '../sealed-tables.ts'
 import { describePause, findPause } from '../sending-status/sending-pause.ts'
 import { databaseOf, otherSecret } from './database.ts'
 import { checkCluster } from './doctor-cluster.ts'
@@ -134,7 +122,7 @@ async function* sending(db: Db): AsyncGenerator<Finding> {
     )
 }
 
-/** Compares APP_SECRET with the database, and tries it on each webhook secret. */
+/** Compares APP_SECRET with the database, and tries it on everything that is encrypted. */
 async function* secret(config: Config, db: Db): AsyncGenerator<Finding> {
   const current = await findSecret(config)
   if (current instanceof Error) yield bad('Secret', current.message)
@@ -149,16 +137,12 @@ async function* secret(config: Config, db: Db): AsyncGenerator<Finding> {
 async function currentSecret(config: Config, db: Db, current: string): Promise<Finding> {
   const secrets = { current, previous: config.APP_SECRET_PREVIOUS }
   if (!(await isMarkedWith(db, secrets))) return bad('Secret', otherSecret)
-  const box = webhookSecretBox(secrets)
-  const undecryptable = await findUndecryptableSecrets({ db, box })
-  if (undecryptable.length > 0) return bad('Secret', undecryptableWarning(undecryptable.length))
-  const servers = await countCredentials({ db, box: mailServerBox(secrets) })
-  if (servers.undecryptable > 0) return bad('Secret', undecryptableServersWarning(servers.undecryptable))
-  const dependents = [
-    countOf(await countDependentSecrets({ db, box }), 'webhook'),
-    countOf(await countDependentKeys({ db, box: domainKeyBox(secrets) }), 'domain'),
-    countOf(servers.dependent, 'mail server'),
-  ].filter((text) => text !== false)
+  const counts = await countAllSealed(db, secrets)
+  const lost = counts.find(({ undecryptable }) => undecryptable > 0)
+  if (lost) return bad('Secret', undecryptableWarning(lost))
+  const dependents = counts.flatMap(({ table: { words }, dependent }) =>
+    dependent > 0 ? `${dependent} ${dependent === 1 ? words.row : `${words.row}s`}` : [],
+  )
   if (dependents.length > 0)
     return note(
       'Secret',
@@ -168,8 +152,6 @@ async function currentSecret(config: Config, db: Db, current: string): Promise<F
   const localAdvice = 'from DATA_DIR; set APP_SECRET if several machines use this database'
   return good('Secret', isLocal ? localAdvice : 'matches the database')
 }
-
-const countOf = (count: number, noun: string) => count > 0 && `${count} ${count === 1 ? noun : `${noun}s`}`
 
 /** Without a usable database, only a secret that cannot be used is worth a line. */
 async function* secretFile(config: Config): AsyncGenerator<Finding> {

@@ -14,11 +14,13 @@ import { createGuest, createTestDb, type TestDb } from '../../../test/support/te
 import { domainKeyBox } from '../../delivery/domains/dkim-keys.ts'
 import { mailServerBox } from '../../delivery/mail-servers/credentials.ts'
 import { startBounceListener } from '../../engagement/bounces/bounce-listener.ts'
+import { exportSecrets } from '../../events/exports/exports.ts'
 import { webhookSecretBox } from '../../events/webhooks/signing-secrets.ts'
 import { readConfig } from '../../platform/config/config.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
+import { SecretBox } from '../../platform/secrets/secrets.ts'
 import { startSubmission } from '../../sending/submission/listener.ts'
 import { pauseSending } from '../sending-status/sending-pause.ts'
 import { banner } from './banner.ts'
@@ -138,7 +140,7 @@ test('doctor and banner warn about webhooks to private addresses', async () => {
   const config = readConfig({ ...settings, HOST: '0.0.0.0' })
   const database = { db: testDb.db, description: 'a test', note: null }
   const sources = { fileName: '.env', file: {}, environment: {} }
-  const shown = await banner({ config, sources, database, roles: ['work'], undecryptable: 0 })
+  const shown = await banner({ config, sources, database, roles: ['work'], sealed: [] })
   expect(shown).toMatch(/^ {2}Attention {2}Webhooks can reach/m)
 })
 
@@ -197,9 +199,13 @@ test('doctor compares the secret with the database and with each webhook', async
   await ownDb.db.statement`
     insert into mail_servers (organization_id, id, name, url, host, port)
     select id, gen_random_uuid(), 'Main', ${url}, 'smtp.example.com', 587 from organizations`
+  const accessKey = new SecretBox({ current: old, previous: undefined }, exportSecrets.purpose).seal('an access key')
+  await ownDb.db.statement`
+    insert into event_exports (organization_id, id, name, endpoint, region, bucket, prefix, access_key_id, secret)
+    select id, gen_random_uuid(), 'Lake', 'https://s3.example', 'eu', 'b', '', 'id', ${accessKey} from organizations`
   expect(await secretLine({})).toMatch(/^BAD {2}Secret {6}The secrets of 1 webhook .*Set APP_SECRET_PREVIOUS/)
   expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(
-    /^note Secret {6}APP_SECRET_PREVIOUS is still needed by 1 webhook, 1 domain, and 1 mail server:/,
+    /^note Secret {6}APP_SECRET_PREVIOUS is still needed by 1 webhook, 1 domain, 1 mail server, and 1 event export:/,
   )
   expect(await secretLine({ APP_SECRET: old })).toBe('ok   Secret      matches the database')
 
@@ -322,7 +328,7 @@ test('doctor checks the ports for submission and their certificate, and the bann
   const config = readConfig({ ...environment, ...files })
   const sources = { fileName: '.env', file: {}, environment: {} }
   const database = { db: testDb.db, description: 'a test', note: null }
-  const shown = await banner({ config, sources, database, roles: ['serve'], undecryptable: 0 })
+  const shown = await banner({ config, sources, database, roles: ['serve'], sealed: [] })
   expect(shown).toContain(`Submission SMTP on 127.0.0.1 port ${listener.port} and ${listener.tlsPort}`)
   await listener.close()
   expect(await findingsOf({})).toEqual(Array(2).fill(expect.stringMatching(/^note nothing answers/)))

@@ -55,7 +55,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
     const { createService } = await import('../../service.ts')
     const { banner } = await import('./banner.ts')
-    const { findUndecryptableSecrets, webhookSecretBox } = await import('../../events/events.ts')
+    const { countAllSealed } = await import('../sealed-tables.ts')
     const { db, replica, address } = database
     const service = await createService({
       config,
@@ -68,11 +68,8 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     })
     await startOrExplain(service, config, roles)
     try {
-      const box = webhookSecretBox(secrets)
-      const undecryptable = await findUndecryptableSecrets({ db, box }).catch(noneIfUnreachable)
-      process.stdout.write(
-        await banner({ config, sources, database, roles, demo, undecryptable: undecryptable.length }),
-      )
+      const sealed = await countAllSealed(db, secrets).catch(noneIfUnreachable)
+      process.stdout.write(await banner({ config, sources, database, roles, demo, sealed }))
       if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
       log.info({ signal: shutdownSignal.reason }, 'Stopping')
     } finally {
