@@ -40,7 +40,7 @@ export async function bundleWhenStale(): Promise<void> {
       platform: 'node',
       // Programs do what they do when functions are called, so a process loads only what it can call.
       treeshake: {
-        moduleSideEffects: (id) => !id.startsWith(join(dist, 'src')) || programs.includes(basename(id, '.js')),
+        moduleSideEffects: (id) => id.includes('/typebox/') || programs.includes(basename(id, '.js')),
       },
       external: (id) => !/^[./]/.test(id) && !bundled.test(id),
       output: { dir: next, format: 'esm', entryFileNames: '[name].js' },
