@@ -59,6 +59,7 @@ COPY --from=build /app/sdk/dist ./sdk/dist
 COPY --from=build /app/dist/bin ./dist/bin
 COPY --from=build /app/dist/documentation ./dist/documentation
 COPY --from=build /app/src/platform/db/migrations ./src/platform/db/migrations
+COPY --from=build /app/src/operations/demo/recording.jsonl.br ./src/operations/demo/recording.jsonl.br
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/docs/reference/introduction.md ./docs/reference/introduction.md
 COPY --from=build /app/docs/reference/tags.md ./docs/reference/tags.md

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { addPastEmails, chanceOf, type PastEmail } from '../bench/support/past-emails.ts'
 import type { User } from '../src/accounts/people/accounts.sql.ts'
 import { register } from '../src/accounts/people/accounts.ts'
 import { createGroup } from '../src/audience/contacts/groups.ts'
@@ -8,16 +9,20 @@ import { createFlow } from '../src/content/flows/flows.ts'
 import { TemplateRunner } from '../src/content/flows/template-runner.ts'
 import { ensurePartitions } from '../src/events/recording/partitions.ts'
 import { databaseOf } from '../src/operations/commands/database.ts'
-import { addPastEmails } from '../src/operations/demo/past-emails.ts'
-import { planEmails } from '../src/operations/demo/plan-emails.ts'
 import { readSettings, readSources } from '../src/platform/config/config.ts'
 import type { Db } from '../src/platform/db/db.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
 import { openLog } from '../src/platform/runtime/log.ts'
 import { StageRegistry } from '../src/platform/runtime/stage-registry.ts'
 import { TaskPool } from '../src/platform/tasks/pool.ts'
-import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../src/platform/values/ids.ts'
-import { toText } from '../src/platform/values/ids.ts'
+import {
+  type ContactId,
+  derivedId,
+  type FlowId,
+  type FlowVersionId,
+  type OrganizationId,
+  toText,
+} from '../src/platform/values/ids.ts'
 
 const help = `Usage: npm run seed
 
@@ -30,9 +35,11 @@ readArguments()
 const contactsWanted = 100_000
 const flowsWanted = 200
 const eventsWanted = 1_000_000
-// Slightly below the average of the plan, so that there are enough messages.
+// Slightly below the average, so that there are enough messages.
 const eventsPerMessage = 2.6
-const days = 120
+const daysMs = 120 * 86_400_000
+const bounceRate = 0.02
+const openRate = 0.55
 const email = 'seed@example.com'
 const password = 'seeded for a look around'
 
@@ -75,24 +82,11 @@ async function seed(db: Db): Promise<void> {
   const flows = await seedFlows(db, owner)
   await ensurePartitions(db)
   const endMs = Date.now()
-  const plan = planEmails({
-    contacts,
-    flows: flows.map(({ id, versionId, kind, subject }) => ({
-      id,
-      versionId,
-      kind,
-      messageOf: (n) => ({
-        subject: subject.replace('{{ order_id }}', `A-${n}`),
-        context: { order_id: `A-${n}` },
-        url: 'https://example.com/',
-      }),
-    })),
-    days,
-    messages: Math.ceil(eventsWanted / eventsPerMessage),
-    rates: { softBounces: 0.02, hardBounces: 0 },
-    endMs,
+  const emails = Array.from({ length: Math.ceil(eventsWanted / eventsPerMessage) }, (_, n) => {
+    const atMs = endMs - Math.floor(daysMs * chanceOf(String(n), 'time'))
+    return emailOf(n, atMs, { flows, contacts })
   })
-  await addPastEmails(db, plan.messages, {
+  await addPastEmails(db, emails, {
     organizationId: owner.organizationId,
     endMs,
     eventsMax: eventsWanted,
@@ -100,6 +94,24 @@ async function seed(db: Db): Promise<void> {
   })
   await db.statement.script('vacuum analyze')
   process.stdout.write(`Sign in as ${email} with the password “${password}”.\n`)
+}
+
+function emailOf(n: number, atMs: number, { flows, contacts }: { flows: Flow[]; contacts: Contact[] }): PastEmail {
+  const id = derivedId('msg', atMs, `message ${n}`)
+  // A few flows send most of the emails, as in practice.
+  const flow = flows[Math.floor(flows.length * chanceOf(id, 'flow') ** 3)]!
+  return {
+    id,
+    flow,
+    contact: contacts[Math.floor(contacts.length * chanceOf(id, 'contact'))]!,
+    atMs,
+    isBounced: chanceOf(id, 'bounce') < bounceRate,
+    subject: flow.subject.replace('{{ order_id }}', `A-${n}`),
+    context: { order_id: `A-${n}` },
+    url: 'https://example.com/',
+    openRate,
+    broadcastId: null,
+  }
 }
 
 async function seedContacts(db: Db, organizationId: OrganizationId): Promise<Contact[]> {

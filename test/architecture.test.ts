@@ -150,26 +150,16 @@ test('only platform/config/config.ts reads the environment', () => {
 
 test('SQL is only in .sql.ts files, in the database folder, and in files that other folders use in their transactions', () => {
   const shared = new Set([
-    'accounts/people/past-account.ts',
-    'broadcasts/past-broadcasts.ts',
     'audience/contacts/eligibility.ts',
     'audience/contacts/history.ts',
     'audience/contacts/locks.ts',
-    'audience/contacts/past-contacts.ts',
-    'content/flows/past-flows.ts',
-    'content/images/past-images.ts',
-    'audience/imports/past-import.ts',
     'sending/attempts/broadcast-messages.ts',
-    'sending/messages/past-messages.ts',
     'platform/queue/queue.ts',
     'platform/queue/settle-jobs.ts',
     'platform/queue/withdraw.ts',
     'platform/queue/hints.ts',
-    'audience/segments/past-segments.ts',
-    'audience/suppressions/past-suppressions.ts',
     'events/webhooks/event-deliveries.ts',
     'events/webhooks/fan-out.ts',
-    'events/webhooks/past-webhooks.ts',
     'operations/commands/doctor-database.ts',
   ])
   const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/

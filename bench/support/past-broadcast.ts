@@ -1,12 +1,9 @@
 import type { Variant } from '../../src/broadcasts/lifecycle.ts'
-import { insertPastBroadcast } from '../../src/broadcasts/past-broadcasts.ts'
 import { scheduleNow } from '../../src/broadcasts/schedule.ts'
 import { emptyAudience } from '../../src/broadcasts/shapes.ts'
-import { chanceOf } from '../../src/operations/demo/chance.ts'
-import { addPastEmails } from '../../src/operations/demo/past-emails.ts'
-import type { PastFlow, PlannedMessage, Recipient } from '../../src/operations/demo/planned-message.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { type BroadcastId, derivedId, newId, toText, type UserId } from '../../src/platform/values/ids.ts'
+import { addPastEmails, chanceOf, type PastEmail } from './past-emails.ts'
 import type { Tenant } from './service.ts'
 import { createFlow } from './tenant-data.ts'
 
@@ -34,17 +31,16 @@ export type PastBroadcast = { id: BroadcastId; text: string; flowText: string; c
  */
 export async function fillBroadcast(db: Db, tenant: Tenant, recipients: number): Promise<PastBroadcast> {
   const { id: flowId, text: flowText } = await createFlow(tenant, { kind: 'marketing' })
-  const [version] = await db<{ id: PastFlow['versionId']; userId: UserId }>`
+  const [version] = await db<{ id: PastEmail['flow']['versionId']; userId: UserId }>`
     select flow_versions.id, (select id from users where organization_id = ${tenant.id} limit 1) as user_id
     from flow_versions where organization_id = ${tenant.id} and flow_id = ${flowId}`
-  const messageOf = (n: number) => ({ subject: 'News', context: {}, url: linkOf(n % linkCount) })
-  const flow: PastFlow = { id: flowId, versionId: version!.id, kind: 'marketing', messageOf }
+  const flow: PastEmail['flow'] = { id: flowId, versionId: version!.id, kind: 'marketing' }
   const startMs = Date.now() - startedBeforeMs
   const id = newId('brc')
-  let lastContact: Recipient | undefined
+  let lastContact: PastEmail['contact'] | undefined
   for (let sent = 0; sent < recipients; ) {
-    const contacts = await db<Recipient>`
-      select id, email, first_name from contacts
+    const contacts = await db<PastEmail['contact']>`
+      select id, email from contacts
       where organization_id = ${tenant.id} and id > ${lastContact?.id ?? newNil}
       order by id limit ${Math.min(plannedAtOnce, recipients - sent)}`
     const messages = contacts.map((contact, index) => messageTo(contact, { id, flow, startMs, n: sent + index }))
@@ -53,15 +49,15 @@ export async function fillBroadcast(db: Db, tenant: Tenant, recipients: number):
     lastContact = contacts.at(-1)
   }
   const startedAt = new Date(startMs)
-  await db.begin((tx) =>
-    insertPastBroadcast(tx, tenant.id, {
-      ...{ id, name: `News for ${recipients}`, flowId, flowVersionId: flow.versionId, schedule: scheduleNow },
-      ...{ audience: { ...emptyAudience, all_subscribed: true }, createdBy: version!.userId, createdAt: startedAt },
-      ...{ startedAt, finishedAt: new Date(startMs + (recipients / emailsPerSecond) * 1000), excluded: 0 },
-      recipients: [],
-      test: { variants, percent: samplePercent, winner: 1, decidedAt: startedAt },
-    }),
-  )
+  await db.statement`
+    insert into broadcasts (organization_id, id, name, status, flow_id, flow_version_id, audience, schedule, variants,
+      test_percent, decides_at, winner, decided_at, starts_at, recipients, excluded, created_by, created_at, updated_at,
+      started_at, finished_at)
+    values (${tenant.id}, ${id}, ${`News for ${recipients}`}, 'sent', ${flowId}, ${flow.versionId},
+      ${JSON.stringify({ ...emptyAudience, all_subscribed: true })}::jsonb, ${JSON.stringify(scheduleNow)}::jsonb,
+      ${JSON.stringify(variants)}::jsonb, ${samplePercent}, ${startedAt}, 1, ${startedAt}, ${startedAt}, ${recipients}, 0,
+      ${version!.userId}, ${startedAt}, ${startedAt}, ${startedAt},
+      ${new Date(startMs + (recipients / emailsPerSecond) * 1000)})`
   await fillLedger(db, tenant, id, recipients)
   return { id, text: toText('brc', id), flowText, contactText: toText('con', lastContact!.id) }
 }
@@ -69,13 +65,14 @@ export async function fillBroadcast(db: Db, tenant: Tenant, recipients: number):
 const newNil = '00000000-0000-0000-0000-000000000000'
 
 function messageTo(
-  contact: Recipient,
-  { id, flow, startMs, n }: { id: BroadcastId; flow: PastFlow; startMs: number; n: number },
-): PlannedMessage {
+  contact: PastEmail['contact'],
+  { id, flow, startMs, n }: { id: BroadcastId; flow: PastEmail['flow']; startMs: number; n: number },
+): PastEmail {
   const atMs = Math.floor(startMs + (n * 1000) / emailsPerSecond)
   const messageId = derivedId('msg', atMs, id, contact.id)
-  const bounce = chanceOf(messageId, 'bounce') < bounceRate ? 'soft' : null
-  return { id: messageId, flow, contact, atMs, bounce, ...flow.messageOf(n), openRate, broadcastId: id }
+  const isBounced = chanceOf(messageId, 'bounce') < bounceRate
+  const content = { subject: 'News', context: {}, url: linkOf(n % linkCount) }
+  return { id: messageId, flow, contact, atMs, isBounced, ...content, openRate, broadcastId: id }
 }
 
 async function fillLedger(db: Db, { id: organizationId }: Tenant, id: BroadcastId, recipients: number): Promise<void> {
@@ -94,6 +91,4 @@ async function fillLedger(db: Db, { id: organizationId }: Tenant, id: BroadcastI
     select organization_id, broadcast_id, status, count(*) from broadcast_recipients
     where organization_id = ${organizationId} and broadcast_id = ${id}
     group by 1, 2, 3`
-  await db.statement`
-    update broadcasts set recipients = ${recipients} where organization_id = ${organizationId} and id = ${id}`
 }

@@ -10,17 +10,13 @@ export {
   selectStandings,
   suppressedBy,
 } from './contacts/eligibility.ts'
-export { createGroup } from './contacts/groups.ts'
 export type { Actor, ActorType, Change } from './contacts/history.ts'
 export { actorIdText, actorTypes, changes } from './contacts/history.ts'
 export { lockContacts } from './contacts/locks.ts'
-export type { PastContact } from './contacts/past-contacts.ts'
-export { datePastGroups, insertPastContacts } from './contacts/past-contacts.ts'
 export { storedText } from './contacts/stored-address.ts'
 export { resubscribe, unsubscribeByRecipient } from './contacts/subscriptions.ts'
 export { isTestRecipientId, testRecipientId } from './contacts/test-recipient.ts'
 export { inTransaction } from './contacts/transaction.ts'
-export { insertPastImport } from './imports/past-import.ts'
 export type { ReactionName } from './segments/broadcast-recipients.ts'
 export {
   hasReaction,
@@ -34,7 +30,5 @@ export { matchesFilter } from './segments/matches.ts'
 export type { ResolvedFilter } from './segments/nested-segments.ts'
 export { countResolved, findSegmentAndUsers, resolveFilter } from './segments/nested-segments.ts'
 export { checkFilter } from './segments/parse-filter.ts'
-export { datePastSegments } from './segments/past-segments.ts'
 export type { Segment } from './segments/segments.ts'
-export { checkUnused, createSegment, getSegment } from './segments/segments.ts'
-export { datePastSuppressions } from './suppressions/past-suppressions.ts'
+export { checkUnused, getSegment } from './segments/segments.ts'

@@ -1,7 +1,1 @@
 export { scheduleBroadcast } from './actions.ts'
-export type { Variant } from './lifecycle.ts'
-export { createBroadcast } from './lifecycle.ts'
-export type { PastBroadcast, PastRecipient } from './past-broadcasts.ts'
-export { insertPastBroadcast } from './past-broadcasts.ts'
-export { scheduleNow } from './schedule.ts'
-export { contentOf, emptyAudience } from './shapes.ts'

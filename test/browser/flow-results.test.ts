@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Download, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { insertPastMessages, type PastMessage } from '../../bench/support/past-messages.ts'
 import { derivedEventId, type NewEvent, recordEvents } from '../../src/events/recording/record.ts'
 import type { BounceDetail } from '../../src/platform/values/event-types.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type OrganizationId,
   parseId,
 } from '../../src/platform/values/ids.ts'
-import { insertPastMessages, type PastMessage } from '../../src/sending/messages/past-messages.ts'
 import { eventIdAt } from '../support/event-world.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'

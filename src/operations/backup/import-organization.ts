@@ -37,7 +37,14 @@ export async function importOrganization(path: string, { db, box, progress }: Im
     const header = await readHeader(client, path, reader)
     const organizationId = header.organization_id
     if (await findOrganization(client, organizationId)) return { organizationId, isNew: false, rows: 0 }
-    const rows = await insertAll(client, reader, { organizationId, box, progress })
+    const known = await tenantColumns(client)
+    const { rows, organizations } = await insertAll(client, reader, {
+      organizationId,
+      box,
+      progress,
+      check: (line) => checkTable(known, line),
+    })
+    if (organizations !== 1) throw damaged()
     await client.query('commit')
     return { organizationId, isNew: true, rows }
   } catch (error) {
@@ -47,7 +54,7 @@ export async function importOrganization(path: string, { db, box, progress }: Im
   }
 }
 
-type Lines = AsyncIterator<string>
+export type Lines = AsyncIterator<string>
 
 /** Ids in the database, and in an export. */
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -69,10 +76,24 @@ async function readHeader(client: pg.Client, path: string, reader: Lines): Promi
   return header as ExportHeader
 }
 
-type InsertOptions = { organizationId: OrganizationId; box: SecretBox; progress: Progress }
+/** Returns the names of the columns that are exported, by table. */
+export const tenantColumns = async (client: pg.Client): Promise<ReadonlyMap<string, string[]>> =>
+  new Map((await selectTenantTables(client)).map(({ name, columns }) => [name, columns]))
 
-async function insertAll(client: pg.Client, reader: Lines, { organizationId, box, progress }: InsertOptions) {
-  const known = new Map((await selectTenantTables(client)).map((table) => [table.name, table.columns.join()]))
+export type InsertOptions = {
+  organizationId: OrganizationId
+  box: SecretBox
+  progress: Progress
+  /** Throws if the rows of a table cannot be inserted. The names become part of statements. */
+  check: (line: Unchecked<TableLine>) => TableLine
+}
+
+/** Inserts the rows after the header. Throws `SetupFault` if the file is incomplete or has rows of other organizations. */
+export async function insertAll(
+  client: pg.Client,
+  reader: Lines,
+  { organizationId, box, progress, check }: InsertOptions,
+): Promise<{ rows: number; organizations: number }> {
   /** Values for the columns that an export does not contain. */
   const extraOf: Record<string, () => Record<string, unknown>> = {
     organizations: () => ({ self_registered: true }),
@@ -103,11 +124,11 @@ async function insertAll(client: pg.Client, reader: Lines, { organizationId, box
         : undefined
     if (control) await flush()
     if (control?.rows !== undefined) {
-      if (control.rows !== rows || organizations !== 1) throw damaged()
-      return rows
+      if (control.rows !== rows) throw damaged()
+      return { rows, organizations }
     }
     if (control) {
-      table = checkTable(known, control)
+      table = check(control)
       continue
     }
     batch.push(line)
@@ -118,10 +139,10 @@ async function insertAll(client: pg.Client, reader: Lines, { organizationId, box
   }
 }
 
-/** The names become part of statements. */
-function checkTable(known: ReadonlyMap<string, string>, { table, columns }: Unchecked<TableLine>): TableLine {
-  if (typeof table !== 'string' || !Array.isArray(columns) || known.get(table) !== columns.join()) throw damaged()
-  return { table, columns: known.get(table)!.split(',') }
+function checkTable(known: ReadonlyMap<string, string[]>, { table, columns }: Unchecked<TableLine>): TableLine {
+  const found = typeof table === 'string' ? known.get(table) : undefined
+  if (!found || !Array.isArray(columns) || found.join() !== columns.join()) throw damaged()
+  return { table: table as string, columns: found }
 }
 
 /** The limits of filters bound the cost of the statements that they become. */
@@ -140,7 +161,7 @@ async function nextLine(reader: Lines): Promise<string> {
 }
 
 /** Lines of the file, which can have any shape. */
-type Unchecked<Line> = { [Name in keyof Line]?: unknown }
+export type Unchecked<Line> = { [Name in keyof Line]?: unknown }
 
 function parse<Value>(line: string): Value | undefined {
   try {

@@ -26,7 +26,11 @@ export async function prepareSchema(client: pg.Client, { replace }: { replace: b
  * Drops everything and creates the schema as it was when the backup was made, with empty tables. Throws `SetupFault` if
  * the backup is newer than this code.
  */
-export async function createSchema(client: pg.Client, { migrations }: Manifest, known: Migration[]): Promise<void> {
+export async function createSchema(
+  client: pg.Client,
+  { migrations }: Pick<Manifest, 'migrations'>,
+  known: Migration[],
+): Promise<void> {
   const newer = migrations.find(({ number }) => !known.some((migration) => migration.number === number))
   if (newer)
     throw new SetupFault(
@@ -43,7 +47,11 @@ export async function createSchema(client: pg.Client, { migrations }: Manifest, 
 }
 
 /** Runs the migrations that are newer than the backup, and returns their names. */
-export async function finishSchema(client: pg.Client, { migrations }: Manifest, known: Migration[]): Promise<string[]> {
+export async function finishSchema(
+  client: pg.Client,
+  { migrations }: Pick<Manifest, 'migrations'>,
+  known: Migration[],
+): Promise<string[]> {
   await client.query('set constraints all immediate')
   const numbers = new Set(migrations.map(({ number }) => number))
   const pending = known.filter(({ number }) => !numbers.has(number))

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { insertPastMessages } from '../../../bench/support/past-messages.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { type ContactId, derivedId, type FlowVersionId, parseId, toText } from '../../platform/values/ids.ts'
-import { insertPastMessages } from './past-messages.ts'
 
 test('messages are listed and exported by days in the time zone of the organization', async () => {
   await using app = await startTestApp({}, ['serve'])

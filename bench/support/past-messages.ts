@@ -1,4 +1,4 @@
-import type { Writer } from '../../platform/db/db.ts'
+import type { Writer } from '../../src/platform/db/db.ts'
 import type {
   BroadcastId,
   ContactId,
@@ -6,9 +6,9 @@ import type {
   FlowVersionId,
   MessageId,
   OrganizationId,
-} from '../../platform/values/ids.ts'
+} from '../../src/platform/values/ids.ts'
 
-/** A message that was sent in the past, for sample data. */
+/** A message that was sent in the past. */
 export type PastMessage = {
   id: MessageId
   flowId: FlowId
