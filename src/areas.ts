@@ -59,7 +59,7 @@ export const areas: Record<string, Area> = {
     about: 'One email from acceptance to its outcome, with its attachments, over HTTP, SMTP or the Resend API.',
     subjects: ['attachments', 'inbox', 'attempts', 'acceptance', 'messages', 'submission', 'resend', 'system-emails'],
     sharesSql: true,
-    uses: { accounts: 19, events: 6, audience: 10, delivery: 17, content: 38 },
+    uses: { accounts: 19, events: 6, audience: 8, delivery: 17, content: 36 },
   },
   broadcasts: {
     about: 'One email to many: drafts, audience, ledger, sending and results.',

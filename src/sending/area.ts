@@ -11,7 +11,6 @@ import type { StageLimits } from '../platform/runtime/stage.ts'
 import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import { Acceptor } from './acceptance/accept.ts'
-import { EmailAcceptor } from './acceptance/accept-emails.ts'
 import { emailRoutes } from './acceptance/emails.routes.ts'
 import { deleteExpiredKeys } from './acceptance/idempotency.ts'
 import { NewOrganizationQuota } from './acceptance/new-organization-quota.ts'
@@ -58,17 +57,14 @@ export type Sending = ReturnType<typeof createSending>
 export function createSending(platform: Platform, { senders, carriers }: Delivery, { templates, runner }: ContentBase) {
   const { config, limits, secrets, db, stageRegistry: stages, tasks } = platform
   const quota = quotaOf(config, db)
+  const uploads = new Uploads(db, stages, { mibPerOrganization: limits.attachmentMibPerOrganization })
+  const builtInFlows = new BuiltInFlows(db)
+  const acceptor = new Acceptor({ db, stages, builtInFlows, templates, runner, senders, uploads, quota })
   return {
     accountEmails: createAccountEmails(new SecretBox(secrets, 'account email'), carriers),
-    acceptor: new Acceptor({ db, stages, templates, runner, senders, quota }),
     /** For emails without a flow. */
-    submitting: {
-      emails: new EmailAcceptor({ db, stages, flows: new BuiltInFlows(db), templates, senders, quota }),
-      uploads: new Uploads(db, stages, { mibPerOrganization: limits.attachmentMibPerOrganization }),
-      tasks,
-      requests: stages.stage('email requests', emailRequests),
-    },
-    testEmails: { db, templates, runner, senders, quota },
+    submitting: { acceptor, uploads, tasks, requests: stages.stage('email requests', emailRequests) },
+    testEmails: { acceptor, db, templates, runner, senders },
   }
 }
 
@@ -86,8 +82,8 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
   const { db, log, read, stageRegistry, metrics } = platform
   const { relay, senders, carriers } = below.delivery
   const { templates, runner } = below.content
-  const { acceptor, submitting, accountEmails, testEmails } = sending
-  const { emails, uploads } = submitting
+  const { submitting, accountEmails, testEmails } = sending
+  const { acceptor, uploads } = submitting
   const systemEmails = { db, log, carriers, settings: below.attempts.settings }
   const loop = loopsOf(platform)
   let submission: SubmissionListener | undefined
@@ -103,7 +99,7 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
         flowSendRoutes({ acceptor }),
         testEmailRoutes(testEmails),
         messageRoutes({ db, read, templates, runner, relay, senders, stageRegistry }),
-        sendAgainRoutes({ db, acceptor, emails }),
+        sendAgainRoutes({ db, acceptor }),
         inboxRoutes({ db, read }),
       ],
       resend: [resendRoutes({ ...submitting, db, read })],
@@ -124,9 +120,8 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
     serve: async () => {
       const { config } = platform
       const { keys, keyLimit, apiRequests } = below.accounts
-      const accepting = { emails, acceptor, uploads, senders }
       submission = await listenForSubmission({
-        ...accepting,
+        ...{ acceptor, uploads, senders },
         config,
         keys,
         keyLimit,

@@ -9,7 +9,7 @@ import { Strict } from '../../platform/http/unknown-fields.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { toText } from '../../platform/values/ids.ts'
-import { sendTestEmails, TestEmailOut, type TestEmailParts, testEmailOut } from '../../sending/sending.ts'
+import { sendTestEmails, TestEmailOut, type TestEmailParts, testEmailsOut } from '../../sending/sending.ts'
 import { countForMoment } from '../audience/count-audience.ts'
 import { queryAudience } from '../audience/resolve-audience.ts'
 import { getBroadcast } from '../lifecycle.ts'
@@ -133,8 +133,7 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         const contextText = JSON.stringify(context)
         const test = { organizationId, flowId, recipients, context, contextText, sendAt: null, isDraft: false }
         const variant = await testedVariant(parts, broadcast, request.body.variant)
-        const { queuedAt, emails } = await sendTestEmails(parts, { ...test, ...variant })
-        return ok(testEmailOut(flowId, queuedAt, null, emails[0]!))
+        return ok(testEmailsOut(flowId, await sendTestEmails(parts, { ...test, ...variant }))[0]!)
       },
     })
   }

@@ -5,6 +5,7 @@ import { sql } from '../../platform/db/sql.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, EmailId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
 import type { SendRow } from '../attempts/send.sql.ts'
+import type { OldAnswer, StoredAnswer } from './stored-answer.ts'
 
 export type FlowState = {
   organizationId: OrganizationId
@@ -49,26 +50,15 @@ export type Recipient = {
   suppressedBy: Standing['suppressedBy']
 }
 
-/** Like `findRecipients`, and no contact among them can be erased before the end of the transaction. */
-export const lockRecipients = (tx: Tx, keys: readonly AddressKey[]): Promise<Recipient[]> =>
-  recipientsOf(tx, keys, lockContacts(tx, keys))
-
 /**
- * Returns what sending needs to know about each address, whether or not it belongs to a contact, in the order of the
- * keys.
+ * Returns what sending needs to know about each address, whether or not it belongs to a contact, in the order of the keys.
+ * No contact among them can be erased before the end of the transaction.
  */
-export const findRecipients = (db: Reader, keys: readonly AddressKey[]): Promise<Recipient[]> =>
-  recipientsOf(db, keys, findContacts(db, keys))
-
-async function recipientsOf(
-  db: Reader,
-  keys: readonly AddressKey[],
-  finding: Promise<ContactOfAddress[]>,
-): Promise<Recipient[]> {
+export async function lockRecipients(tx: Tx, keys: readonly AddressKey[]): Promise<Recipient[]> {
   const [organizations, contacts, suppressions] = await Promise.all([
-    findOrganizationNames(db, [...new Set(keys.map((key) => key.organizationId))]),
-    finding,
-    findSuppressions(db, keys),
+    findOrganizationNames(tx, [...new Set(keys.map((key) => key.organizationId))]),
+    lockContacts(tx, keys),
+    findSuppressions(tx, keys),
   ])
   const names = new Map(organizations.map(({ id, name }) => [id, name]))
   const contactAt = new Map(contacts.map((contact) => [contact.position, contact]))
@@ -110,12 +100,6 @@ type ContactOfAddress = AtPosition & {
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed'
 }
 
-const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAddress>`
-  select position, id as contact_id, email, first_name, last_name, attributes, subscription
-  from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
-    with ordinality as key (organization_id, email_key, position)
-  join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
-
 /** In key order, so that two transactions cannot deadlock. */
 const lockContacts = (tx: Tx, keys: readonly AddressKey[]) => tx<ContactOfAddress>`
   select position, id as contact_id, email, first_name, last_name, attributes, subscription
@@ -151,14 +135,10 @@ export type NewMessage = {
   status: 'queued' | 'suppressed'
   reason: string | null
   lane: string
-  idempotencyKey: string | null
-  requestHash: string | null
-  /** JSON text, stored with the idempotency key. */
-  answer: string | null
   /** What does not come from the flow. */
-  contentId?: EmailId | null
+  contentId: EmailId | null
   /** JSON text. */
-  tags?: string | null
+  tags: string | null
 }
 
 export type NewContact = AddressKey & {
@@ -185,20 +165,30 @@ export async function insertContacts(tx: Tx, contacts: readonly NewContact[]): P
   return new Set(rows.map(({ id }) => id))
 }
 
+export type NewKey = {
+  organizationId: OrganizationId
+  key: string
+  requestHash: string
+  /** The first message that is accepted with the key. */
+  messageId: MessageId
+  /** JSON text of a `StoredAnswer`. */
+  answer: string
+}
+
 /** Reserves idempotency keys for 24 hours and returns the ids of the messages whose key was free. */
-export async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promise<Set<MessageId>> {
-  if (messages.length === 0) return new Set()
-  const keyOf = ({ organizationId, idempotencyKey }: NewMessage) => `${organizationId} ${idempotencyKey}`
-  const sorted = messages.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+export async function insertKeys(tx: Tx, keys: readonly NewKey[]): Promise<Set<MessageId>> {
+  if (keys.length === 0) return new Set()
+  const nameOf = ({ organizationId, key }: NewKey) => `${organizationId} ${key}`
+  const sorted = keys.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const rows = await tx<{ messageId: MessageId }>`
     insert into idempotency_keys (organization_id, key, request_hash, message_id, answer, created_at)
     select organization_id, key, decode(request_hash, 'hex'), message_id, answer::jsonb, now()
     from unnest(
-      ${sorted.map((message) => message.organizationId)}::uuid[],
-      ${sorted.map((message) => message.idempotencyKey)}::text[],
-      ${sorted.map((message) => message.requestHash)}::text[],
-      ${sorted.map((message) => message.id)}::uuid[],
-      ${sorted.map((message) => message.answer)}::text[]
+      ${sorted.map((key) => key.organizationId)}::uuid[],
+      ${sorted.map(({ key }) => key)}::text[],
+      ${sorted.map((key) => key.requestHash)}::text[],
+      ${sorted.map((key) => key.messageId)}::uuid[],
+      ${sorted.map((key) => key.answer)}::text[]
     ) as used (organization_id, key, request_hash, message_id, answer)
     on conflict (organization_id, key) do update
     set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer,
@@ -209,10 +199,10 @@ export async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promi
 }
 
 /** Makes keys free again that this transaction has reserved. */
-export const releaseKeys = (tx: Tx, organizationId: OrganizationId, messages: readonly NewMessage[]) =>
+export const releaseKeys = (tx: Tx, organizationId: OrganizationId, keys: readonly NewKey[]) =>
   tx`
     delete from idempotency_keys
-    where organization_id = ${organizationId} and key = any (${messages.map((message) => message.idempotencyKey)}::text[])`
+    where organization_id = ${organizationId} and key = any (${keys.map(({ key }) => key)}::text[])`
 
 /** The values of a message as they are stored. */
 export type StoredValues = Pick<SendRow, 'id' | 'context' | 'recipient' | 'queuedAt'>
@@ -249,29 +239,32 @@ export type UsedKey = {
   key: string
   requestHash: string
   messageId: MessageId
-  flowId: FlowId
+  answer: StoredAnswer | OldAnswer
+}
+
+/** Returns the keys used within the last 24 hours, with the results of their submission. */
+export const findUsedKeys = (db: Reader, keys: readonly { organizationId: OrganizationId; key: string }[]) =>
+  db<UsedKey>`
+    select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.message_id, used.answer
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
+    join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
+    where used.created_at >= now() - interval '24 hours'`
+
+export type WrittenMessage = {
+  id: MessageId
   contactId: ContactId
+  /** Empty if the contact was erased. */
   email: string
   queuedAt: Date
   sendAt: Date | null
-  answer: StoredAnswer
-}
-type StoredAnswer = {
-  contact_created: boolean
-  status: 'queued' | 'scheduled' | 'suppressed'
-  reason: string | null
-  warnings: string[]
 }
 
-/** Returns the keys used within the last 24 hours, with the response that was sent. */
-export const findUsedKeys = (db: Reader, keys: { organizationId: OrganizationId; key: string }[]) =>
-  db<UsedKey>`
-    select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.message_id, used.answer,
-      messages.flow_id, messages.contact_id, messages.email, messages.queued_at, messages.send_at
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
-    join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
-    join messages on messages.organization_id = used.organization_id and messages.id = used.message_id
-    where used.created_at >= now() - interval '24 hours'`
+/** Returns what the stored results of a submission do not contain. */
+export const findWrittenMessages = (db: Reader, keys: readonly { organizationId: OrganizationId; id: MessageId }[]) =>
+  db<WrittenMessage>`
+    select messages.id, contact_id, email, queued_at, send_at
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    join messages on messages.organization_id = key.organization_id and messages.id = key.id`
 
 /** Whether all of these keys were used within the last 24 hours. */
 export const areKeysUsed = (db: Reader, organizationId: OrganizationId, keys: readonly string[]) =>
@@ -279,16 +272,6 @@ export const areKeysUsed = (db: Reader, organizationId: OrganizationId, keys: re
     select count(*) = cardinality(${keys}::text[]) as are_used from idempotency_keys
     where organization_id = ${organizationId} and key = any (${keys}::text[])
       and created_at >= now() - interval '24 hours'`)
-
-export type UsedEmailKey = { organizationId: OrganizationId; key: string; requestHash: string; answer: unknown }
-
-/** Like `findUsedKeys`, for requests that are answered with several messages. */
-export const findUsedEmailKeys = (db: Reader, keys: readonly { organizationId: OrganizationId; key: string }[]) =>
-  db<UsedEmailKey>`
-    select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.answer
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
-    join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
-    where used.created_at >= now() - interval '24 hours'`
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */
 export const deleteOldKeys = (db: Writer, limit: number) =>

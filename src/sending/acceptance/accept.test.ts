@@ -5,12 +5,15 @@ import { lockWaits, terminateLockWaits } from '../../../test/support/lock-waits.
 import { anySender } from '../../../test/support/senders.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
+import { BuiltInFlows } from '../../content/flows/built-in-flows.ts'
 import { TemplateCache } from '../../content/flows/template-cache.ts'
 import { TemplateRunner } from '../../content/flows/template-runner.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { TaskPool } from '../../platform/tasks/pool.ts'
 import { parseId } from '../../platform/values/ids.ts'
+import { Uploads } from '../attachments/uploads.ts'
 import { Acceptor } from './accept.ts'
+import type { NewEmail } from './submission.ts'
 
 const newApp = await startSharedApp({}, ['serve'])
 const organizationOf = ({ organizationId }: TestApp) => parseId('org', organizationId)!
@@ -184,38 +187,44 @@ const tasks = new TaskPool({ processes: 2 })
 const runner = new TemplateRunner({ tasks, cpuMs: 20 })
 afterAll(() => tasks.stop())
 
-const acceptorOn = (app: TestApp, templates = new TemplateCache(app.db)) =>
-  new Acceptor({ stages: new StageRegistry(), db: app.db, templates, runner, senders: anySender })
+const acceptorOn = ({ db }: TestApp) => {
+  const stages = new StageRegistry()
+  return new Acceptor({
+    ...{ db, stages, runner, senders: anySender },
+    builtInFlows: new BuiltInFlows(db),
+    templates: new TemplateCache(db),
+    uploads: new Uploads(db, stages, { mibPerOrganization: 1 }),
+  })
+}
 
 function requestOf(app: TestApp, flowId: string, context: object) {
-  const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
-  return {
-    organizationId: organizationOf(app),
+  const contextText = JSON.stringify(context)
+  const email: NewEmail = {
+    source: 'flow',
     flowId: parseId('flw', flowId)!,
-    email,
-    emailKey: email,
-    context: { ...context },
-    contextText,
-    idempotencyKey: contextText,
-    requestHash: '00',
+    recipients: [addressOf('ada')],
+    ...{ context: { ...context }, contextText, sendAt: null, content: null, test: null },
   }
+  return [organizationOf(app), email, { value: contextText, requestHash: '00' }] as const
 }
+
+const addressOf = (name: string) => ({ email: `${name}@example.com`, emailKey: `${name}@example.com` })
 
 test('concurrent requests with one idempotency key to different processes send once', async () => {
   const app = await newApp()
   // The contact exists already: losing the race for a new contact would start another round anyway.
   await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   const request = requestOf(app, await createFlow(app), { order_id: 1 })
-  const answers: Promise<{ messageId: string; replayed: boolean }>[] = []
+  const answers: ReturnType<Acceptor['acceptEmail']>[] = []
   await app.db.begin(async (tx) => {
     // Both may look up the key and find nothing, before either can write it.
     await tx`lock table idempotency_keys in share row exclusive mode`
-    for (const acceptor of [acceptorOn(app), acceptorOn(app)]) answers.push(acceptor.accept(request))
+    for (const acceptor of [acceptorOn(app), acceptorOn(app)]) answers.push(acceptor.acceptEmail(...request))
     await until('both to write', async () => (await lockWaits(app.db)).length === 2)
   })
   const [one, two] = await Promise.all(answers)
-  expect(one!.messageId).toBe(two!.messageId)
-  expect([one!.replayed, two!.replayed].sort()).toEqual([false, true])
+  expect(one!.messages[0]!.id).toBe(two!.messages[0]!.id)
+  expect([one!.isReplayed, two!.isReplayed].sort()).toEqual([false, true])
   expect(await messagesOf(app)).toHaveLength(1)
 })
 
@@ -225,12 +234,12 @@ test('a send whose connection is lost while it is written fails alone', async ()
   let accepting: Promise<unknown> = Promise.resolve()
   await app.db.begin(async (tx) => {
     await tx`lock table messages in share row exclusive mode`
-    accepting = expect(acceptorOn(app).accept(request)).rejects.toMatchObject({ code: '57P01' })
+    accepting = expect(acceptorOn(app).acceptEmail(...request)).rejects.toMatchObject({ code: '57P01' })
     await until('the write to wait', async () => (await terminateLockWaits(app.db, 'insert into messages')) === 1)
     await accepting
   })
   expect(await messagesOf(app)).toHaveLength(0)
-  expect(await acceptorOn(app).accept(request)).toMatchObject({ status: 'queued' })
+  expect(await acceptorOn(app).acceptEmail(...request)).toMatchObject({ messages: [{ status: 'queued' }] })
 })
 
 test('requests with one idempotency key take few queries, accepted or rejected', async () => {
@@ -242,10 +251,10 @@ test('requests with one idempotency key take few queries, accepted or rejected',
   const acceptTwins = async (context: object) => {
     const request = requestOf(app, flowId, context)
     queries = 0
-    return Promise.allSettled(Array.from({ length: 400 }, () => acceptor.accept(request)))
+    return Promise.allSettled(Array.from({ length: 400 }, () => acceptor.acceptEmail(...request)))
   }
   const accepted = await acceptTwins({ order_id: 1 })
-  expect(accepted.filter((each) => each.status === 'fulfilled' && each.value.replayed)).toHaveLength(399)
+  expect(accepted.filter((each) => each.status === 'fulfilled' && each.value.isReplayed)).toHaveLength(399)
   expect(queries).toBeLessThan(10)
   const refused = await acceptTwins({})
   expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(400)
@@ -254,24 +263,14 @@ test('requests with one idempotency key take few queries, accepted or rejected',
 
 test('an error unrelated to the data fails the batch without retrying each request', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const flowId = parseId('flw', await createFlow(app))!
-  const organizationId = parseId('org', app.organizationId)!
-  const acceptor = new Acceptor({
-    stages: new StageRegistry(),
-    db: app.db,
-    templates: new TemplateCache(app.db),
-    runner,
-    senders: anySender,
-  })
+  const flowId = await createFlow(app)
+  const acceptor = acceptorOn(app)
   await app.db.statement.script('alter table messages rename to messages_away')
   let queries = 0
   app.db.pool.on('acquire', () => queries++)
   const calls = Array.from({ length: 400 }, (_, n) => {
-    const email = `m${n}@example.com`
-    const context = { order_id: n }
-    const contextText = JSON.stringify(context)
-    const request = { organizationId, flowId, email, emailKey: email, context, contextText }
-    return acceptor.accept({ ...request, idempotencyKey: null, requestHash: '00' })
+    const [organizationId, email] = requestOf(app, flowId, { order_id: n })
+    return acceptor.acceptEmail(organizationId, { ...email, recipients: [addressOf(`m${n}`)] })
   })
   const outcomes = await Promise.allSettled(calls)
   for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '42P01' } })
@@ -411,4 +410,47 @@ test('any input is accepted or rejected, and never causes a 500', async () => {
     ),
     { numRuns: 150 },
   )
+})
+
+/** An email by SMTP: each recipient has a key, as made from the Message-ID. */
+const emailTo = (names: string[]): NewEmail => ({
+  source: 'content',
+  kind: 'transactional',
+  recipients: names.map((name) => ({ ...addressOf(name), key: { value: `smtp ${name}`, requestHash: '00' } })),
+  subject: 'Hello',
+  tags: [],
+  sendAt: null,
+  content: {
+    details: {
+      kind: 'email',
+      from: { name: null, email: 'hello@acme.example' },
+      ...{ to: [], cc: [], replyTo: [], headers: [], attachments: [] },
+      tracking: { opens: false, clicks: false },
+      raw: null,
+    },
+    html: null,
+    text: 'Hi',
+    files: [],
+  },
+})
+
+test('of emails with the same Message-ID that arrive at once for other recipients, each recipient gets one', async () => {
+  const app = await newApp()
+  const acceptor = acceptorOn(app)
+  const recipientsOf = async (names: string[]) =>
+    (await acceptor.acceptEmail(organizationOf(app), emailTo(names))).messages.map(({ id }) => id)
+  await recipientsOf(['zoe'])
+  // While one batch is written, the others are collected for the next.
+  const [, first, second, third] = await Promise.all([
+    recipientsOf(['yan']),
+    recipientsOf(['ada']),
+    recipientsOf(['ada', 'ben']),
+    recipientsOf(['cleo', 'ben']),
+  ])
+  expect([first!.length, second!.length, third!.length]).toEqual([1, 2, 2])
+  expect(second![0]).toBe(first![0])
+  expect(third![1]).toBe(second![1])
+  const rows = await app.db<{ email: string }>`
+    select email from messages where organization_id = ${organizationOf(app)} order by email limit 3`
+  expect(rows.map(({ email }) => email)).toEqual(['ada@example.com', 'ben@example.com', 'cleo@example.com'])
 })

@@ -1,143 +1,131 @@
-import type { EmailDraft, TemplateCache, TemplateRunner } from '../../content/content.ts'
+import type { BuiltInFlow, BuiltInFlows, TemplateCache, TemplateRunner } from '../../content/content.ts'
 import type { Senders } from '../../delivery/delivery.ts'
 import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../../platform/db/cluster/batches.ts'
 import { transactionTime } from '../../platform/db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../../platform/db/db.ts'
 import { retrying } from '../../platform/db/retrying.ts'
 import type { Settled } from '../../platform/runtime/batcher.ts'
-import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { Refusal } from '../../platform/values/errors.ts'
-import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../../platform/values/ids.ts'
-import { type ContentToWrite, writeContents } from '../attachments/contents.ts'
-import { areKeysUsed, findFlowStates, flowsOf, lockRecipients, type NewMessage } from './accept.sql.ts'
-import { acceptWeights, weightOf } from './accept-weights.ts'
-import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
+import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
+import type { Uploads } from '../attachments/uploads.ts'
+import { areKeysUsed, findFlowStates, flowsOf, lockRecipients } from './accept.sql.ts'
+import { acceptWeights, fileBytesIn, messagesIn } from './accept-weights.ts'
+import { type Draft, Drafter, flowKey, type Item, type LookUps, senderOf } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
-import { replay, requestKey, tooBusy } from './replay.ts'
-import { type DraftToWrite, writeMessages } from './write-messages.ts'
+import { findAnswers, type UsedAnswer, withAddresses } from './stored-answer.ts'
+import {
+  type Accepted,
+  type AcceptedEmail,
+  type IdempotencyKey,
+  keyName,
+  keyReused,
+  keysOf,
+  type NewEmail,
+  type NewRecipient,
+  type Submission,
+} from './submission.ts'
+import { writeDrafts } from './write-drafts.ts'
 
 const batchMax = 500
 const waitingPerOrganization = 2_000
 const waitingMax = 5_000
 /** How many consecutive rounds may accept nothing because flows, contacts or keys changed between lookup and write. */
 const roundsWithoutProgressMax = 8
-
 /** How often an email is drafted in a task process because its flow was changed in the meantime. */
 const draftsMax = 5
 
-/** The result of a request whose template is too slow for the main thread. It is added again with the finished draft. */
-type SlowDraft = { versionId: FlowVersionId; drafting: Promise<EmailDraft> }
-type Result = Settled<Accepted | SlowDraft>
-
-type Pending = { request: SendRequest; index: number }
-type PendingDraft = Pending & DraftToWrite & { accepted: Accepted }
-/** Requests that were accepted, rejected or are being drafted, by index. */
-type Settlements = Map<number, Result>
-/** `left`: requests that need another round. */
-type Round = { settled: Settlements; left: Pending[] }
-
-type SenderCheck = Pick<Senders, 'loadForCheck' | 'checkLoaded'>
+/** The template is too slow for the main thread. The submission is added again when these drafts are completed. */
+type Slow = { slow: (() => Promise<unknown>)[] }
+type Result = Settled<Accepted | Slow>
+type Pending = { item: Item; index: number }
+type PendingDraft = Draft & { pending: Pending }
 
 export type AcceptorParts = {
   db: Db
   stages: StageRegistry
+  builtInFlows: BuiltInFlows
   templates: TemplateCache
   runner: TemplateRunner
-  senders: SenderCheck
+  senders: Pick<Senders, 'loadForCheck' | 'checkLoaded'>
+  uploads: Pick<Uploads, 'checkSpace'>
   /** Undefined if new organizations have no daily limit. */
   quota?: NewOrganizationQuota | undefined
 }
 
 /**
- * Accepts emails for sending. Concurrent requests share a commit, but fail independently. Message, job, contact and
- * idempotency key are written in one transaction; when it is committed, the email is accepted.
+ * Accepts emails for sending. Concurrent submissions share a commit, but fail independently. All that belongs to a
+ * submission (contacts, messages, jobs, contents and idempotency keys) is written in one transaction; when it is committed,
+ * its emails are accepted.
  */
 export class Acceptor {
-  readonly #db: Db
-  readonly #templates: TemplateCache
-  readonly #runner: TemplateRunner
-  readonly #senders: SenderCheck
-  readonly #quota: NewOrganizationQuota | undefined
-  readonly #batcher: ItemBatcher<SendRequest, Accepted | SlowDraft>
+  readonly #parts: AcceptorParts
+  readonly #batcher: ItemBatcher<Item, Accepted | Slow>
 
-  constructor({ db, stages, templates, runner, senders, quota }: AcceptorParts) {
-    this.#db = db
-    this.#templates = templates
-    this.#runner = runner
-    this.#senders = senders
-    this.#quota = quota
-    const options: DbBatcherOptions<SendRequest, Accepted | SlowDraft> = {
-      name: 'accept messages',
-      organizationOf: ({ organizationId }) => organizationId,
-      run: (requests) => this.#acceptAll(requests),
+  constructor(parts: AcceptorParts) {
+    this.#parts = parts
+    const options: DbBatcherOptions<Item, Accepted | Slow> = {
+      name: 'accept emails',
+      organizationOf: ({ submission }) => submission.organizationId,
+      run: (items) => this.#acceptAll(items),
       itemsMax: batchMax,
       waitingPerOrganization,
       waitingMax,
-      weights: { weightOf: ({ content }) => weightOf(1, content), ...acceptWeights },
+      weights: { ...acceptWeights, weightOf: ({ submission }) => acceptWeights.weightOf(submission) },
       // While one batch is being committed, this process prepares the next.
       concurrency: 2,
-      // Data that PostgreSQL rejects, or a file that is gone, must not fail the other requests of its batch.
+      // Data that PostgreSQL rejects, or a file that is gone, must not fail the other submissions of its batch.
       splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
-    this.#batcher = createBatcher(db, stages, options)
+    this.#batcher = createBatcher(parts.db, parts.stages, options)
   }
 
-  /** Whether a request with this key was accepted, so that it is only answered again. */
-  async isRepeated(organizationId: OrganizationId, key: string | null): Promise<boolean> {
-    return key !== null && areKeysUsed(this.#db, organizationId, [key])
+  /** Accepts one email for all of its recipients, or throws `Refusal`. */
+  async acceptEmail(
+    organizationId: OrganizationId,
+    email: NewEmail,
+    key: IdempotencyKey | null = null,
+  ): Promise<AcceptedEmail & { isReplayed: boolean }> {
+    const { results, isReplayed } = await this.accept({ organizationId, emails: [email], isAtomic: true, key })
+    const [result] = results
+    if (!result?.ok) throw result?.error ?? new Error('An email has no result.')
+    return { ...result, isReplayed }
   }
 
-  async accept(request: SendRequest): Promise<Accepted> {
-    let drafted: SendRequest['drafted']
+  /** Throws `Refusal` if the submission is rejected as a whole. */
+  async accept(submission: Submission): Promise<Accepted> {
+    await this.#checkSpace(submission)
+    const item = { submission, builtInFlows: await this.#builtInFlowsOf(submission), drafted: new Map() }
     for (let drafts = 0; drafts <= draftsMax; drafts++) {
-      const result = await this.#batcher.add(drafted ? { ...request, drafted } : request)
-      if ('messageId' in result) return result
-      drafted = { versionId: result.versionId, draft: await result.drafting }
+      const result = await this.#batcher.add(item)
+      if ('results' in result) return result
+      for (const complete of result.slow) await complete()
     }
     throw tooBusy()
   }
 
-  /**
-   * Accepts all of the requests in one transaction, or none. Throws `Refusal` if one of them is rejected. Requests with the
-   * same key are not possible.
-   */
-  async acceptTogether(requests: readonly SendRequest[]): Promise<Accepted[]> {
-    const pending = requests.map((request, index): Pending => ({ request, index }))
-    for (let round = 0; round < roundsWithoutProgressMax; round++) {
-      const { settled, isCommitted } = await this.#tryTogether(pending)
-      const accepted: Accepted[] = []
-      for (const [index, result] of settled) {
-        if (!result.ok) throw result.error
-        const { value } = result
-        if ('messageId' in value) accepted[index] = value
-        else
-          pending[index]!.request = {
-            ...pending[index]!.request,
-            drafted: { versionId: value.versionId, draft: await value.drafting },
-          }
-      }
-      if (isCommitted) return accepted
-    }
-    throw tooBusy()
+  /** Throws `Refusal` if the files exceed the storage of the organization, except for a repeated submission. */
+  async #checkSpace(submission: Submission): Promise<void> {
+    const bytes = fileBytesIn(submission)
+    if (bytes === 0) return
+    const { organizationId } = submission
+    const keys = keysOf(submission).map(({ value }) => value)
+    const isRepeated = async () => keys.length > 0 && areKeysUsed(this.#parts.db, organizationId, keys)
+    await this.#parts.uploads.checkSpace(organizationId, bytes, isRepeated)
   }
 
-  /** Rolls back if not all requests are accepted. */
-  #tryTogether(pending: Pending[]): Promise<{ settled: Settlements; isCommitted: boolean }> {
-    return this.#inTransaction(pending, async (tx, allowance) => {
-      const { settled } = await this.#acceptIn(tx, pending, allowance)
-      const isComplete = pending.every(({ index }) => isAccepted(settled.get(index)))
-      if (!isComplete) throw new Incomplete(settled)
-      return { settled, isCommitted: true }
-    }).catch((error: unknown) => {
-      if (!(error instanceof Incomplete)) throw error
-      return { settled: error.settled, isCommitted: false }
-    })
+  async #builtInFlowsOf({ organizationId, emails }: Submission): Promise<Item['builtInFlows']> {
+    const flows = new Map<FlowKind, BuiltInFlow>()
+    for (const email of emails)
+      if (!(email instanceof Refusal) && email.source === 'content' && !flows.has(email.kind))
+        flows.set(email.kind, await this.#parts.builtInFlows.get(organizationId, email.kind))
+    return flows
   }
 
-  async #acceptAll(requests: SendRequest[]): Promise<Result[]> {
+  async #acceptAll(items: Item[]): Promise<Result[]> {
     const results: Result[] = []
-    let pending = requests.map((request, index): Pending => ({ request, index }))
+    let pending = items.map((item, index): Pending => ({ item, index }))
     let roundsWithoutProgress = 0
     while (pending.length > 0 && roundsWithoutProgress < roundsWithoutProgressMax) {
       const left = await this.#acceptRound(pending, results)
@@ -148,127 +136,139 @@ export class Acceptor {
     return results
   }
 
-  /** Settles as many requests as possible and returns those that need another round. */
-  async #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
-    const { settled, left } = await this.#inTransaction(pending, (tx, allowance) =>
-      this.#acceptIn(tx, pending, allowance),
-    )
-    for (const [index, result] of settled) results[index] = result
-    return left
-  }
-
-  #inTransaction<Done>(pending: Pending[], work: (tx: Tx, allowance: Allowance | undefined) => Promise<Done>) {
+  /** Settles as many submissions as possible and returns those that need another round. */
+  #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
+    const { db, quota } = this.#parts
+    const rows = pending.reduce((sum, { item }) => sum + messagesIn(item.submission), 0)
     return retrying(roundsWithoutProgressMax, async () => {
       // Before the transaction, because it uses another connection.
-      const allowance = await this.#quota?.allowanceFor(pending.map(({ request }) => request.organizationId))
-      return this.#db.begin((tx) => work(tx, allowance), { rows: pending.length }).finally(() => allowance?.release())
+      const allowance = await quota?.allowanceFor(pending.map(({ item }) => item.submission.organizationId))
+      return db
+        .begin((tx) => this.#acceptIn(tx, pending, results, allowance), { rows })
+        .finally(() => allowance?.release())
     })
   }
 
-  /** Looks up what the requests refer to, drafts their emails, and writes them. */
-  async #acceptIn(tx: Tx, pending: Pending[], allowance: Allowance | undefined): Promise<Round> {
-    // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
-    const settled: Settlements = await replay(tx, pending)
-    const { drafts, left } = await this.#draft(
+  /** What it writes into `results` counts once the transaction is committed. Returns what needs another round. */
+  async #acceptIn(tx: Tx, pending: Pending[], results: Result[], allowance: Allowance | undefined): Promise<Pending[]> {
+    const answers = await findAnswers(
       tx,
-      pending.filter(({ index }) => !settled.has(index)),
-      { settled, allowance },
+      pending.flatMap(({ item: { submission } }) =>
+        keysOf(submission).map(({ value }) => ({ organizationId: submission.organizationId, key: value })),
+      ),
     )
-    if (drafts.length === 0) return { settled, left }
-    const written = await writeMessages(tx, drafts)
-    const contents = drafts.flatMap(({ request, message }) =>
-      written.has(message.id) ? contentOf(request, message) : [],
-    )
-    if (contents.length > 0) await writeContents(tx, contents)
+    // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
+    const fresh = pending.filter(({ item: { submission }, index }) => {
+      const replayed = replay(submission, answers)
+      if (replayed) results[index] = replayed
+      return !replayed
+    })
+    if (fresh.length === 0) return []
+    const { drafts, left } = await this.#draft(await this.#lookUp(tx, fresh, answers), fresh, results, allowance)
+    const written = new Set(await writeDrafts(tx, drafts))
     for (const draft of drafts)
-      if (written.has(draft.message.id)) settled.set(draft.index, { ok: true, value: draft.accepted })
-      else left.push(draft)
-    return { settled, left }
+      if (written.has(draft))
+        results[draft.pending.index] = { ok: true, value: { results: draft.results, isReplayed: false } }
+      else left.push(draft.pending)
+    return left
   }
 
-  /** Drafts the emails. Rejected requests are added to `settled`. */
-  async #draft(
-    tx: Tx,
-    pending: Pending[],
-    { settled, allowance }: { settled: Settlements; allowance: Allowance | undefined },
-  ): Promise<{ drafts: PendingDraft[]; left: Pending[] }> {
-    if (pending.length === 0) return { drafts: [], left: [] }
-    const requests = pending.map(({ request }) => request)
-    const [states, recipients] = await Promise.all([
-      findFlowStates(tx, flowsOf(requests)),
-      lockRecipients(tx, requests),
+  async #lookUp(tx: Tx, pending: readonly Pending[], answers: LookUps['answers']): Promise<LookUps> {
+    const { templates, senders } = this.#parts
+    const flows: { organizationId: OrganizationId; flowId: FlowId }[] = []
+    const versionKeys: Parameters<TemplateCache['getAll']>[0] = []
+    const recipients: NewRecipient[] = []
+    const addresses: { organizationId: OrganizationId; emailKey: string }[] = []
+    /** Emails that do not have the sender of a published version. */
+    const others: [OrganizationId, NewEmail][] = []
+    for (const { item } of pending) {
+      const { organizationId, emails } = item.submission
+      for (const { versionId: id } of item.builtInFlows.values()) versionKeys.push({ organizationId, id })
+      for (const email of emails) {
+        if (email instanceof Refusal) continue
+        if (email.source === 'flow') flows.push({ organizationId, flowId: email.flowId })
+        if (email.source === 'content' || email.test) others.push([organizationId, email])
+        for (const recipient of email.recipients) {
+          recipients.push(recipient)
+          addresses.push({ organizationId, emailKey: recipient.emailKey })
+        }
+      }
+    }
+    const [states, people] = await Promise.all([
+      flows.length > 0 ? findFlowStates(tx, flowsOf(flows)) : [],
+      lockRecipients(tx, addresses),
     ])
-    const queuedAt = (await transactionTime(tx)) ?? states[0]?.now ?? new Date()
-    const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
-    const versions = await this.#templates.getAll(
-      states.flatMap(({ organizationId, versionId: id }) => (id ? [{ organizationId, id }] : [])),
+    const time = (await transactionTime(tx)) ?? states[0]?.now ?? new Date()
+    for (const { organizationId, versionId: id } of states) if (id) versionKeys.push({ organizationId, id })
+    const versions = await templates.getAll(versionKeys, tx)
+    await senders.loadForCheck(
+      [
+        ...states.map(({ organizationId, versionId }) => ({
+          organizationId,
+          address: (versionId && versions.get(versionId)?.fromEmail) ?? null,
+        })),
+        ...others.map(([organizationId, email]) => senderOf(organizationId, email, undefined)),
+      ],
       tx,
     )
-    await this.#senders.loadForCheck(
-      states.flatMap(({ organizationId, versionId }) =>
-        versionId ? [{ organizationId, address: versions.get(versionId)?.fromEmail ?? null }] : [],
-      ),
-      tx,
-    )
-    const newContacts = new Map<string, ContactId>()
+    return {
+      flows: new Map(states.map((state) => [flowKey({ ...state, flowId: state.id }), state])),
+      versions,
+      recipients: new Map(recipients.map((recipient, position) => [recipient, people[position]!])),
+      answers,
+      time,
+    }
+  }
 
+  /** Drafts the submissions. Rejected ones and slow ones are added to `results`. */
+  async #draft(
+    lookUps: LookUps,
+    pending: readonly Pending[],
+    results: Result[],
+    allowance: Allowance | undefined,
+  ): Promise<{ drafts: PendingDraft[]; left: Pending[] }> {
+    const { runner, senders } = this.#parts
+    const drafter = new Drafter({ runner, senders, lookUps, allowance })
     const drafts: PendingDraft[] = []
-    /** Further requests with the same idempotency key get the response of the first once it is written. */
+    /** Further submissions with the same key get the results of the first once it is written. */
     const left: Pending[] = []
-    const drafted = new Set<string>()
-    const pacer = new Pacer()
-    for (const [position, each] of pending.entries()) {
-      if (pacer.isDue) await pacer.turn()
-      const { request, index } = each
-      const key = requestKey(request)
-      if (key !== undefined && drafted.has(key)) {
+    const usedKeys = new Set<string>()
+    for (const each of pending) {
+      const { item, index } = each
+      const keys = keysOf(item.submission).map(({ value }) => keyName(item.submission.organizationId, value))
+      if (keys.some((key) => usedKeys.has(key))) {
         left.push(each)
         continue
       }
       try {
-        const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
-        const version = versions.get(flow.versionId)!
-        this.#senders.checkLoaded({ organizationId: request.organizationId, address: version.fromEmail })
-        const person = recipients[position]!
-        const draft =
-          request.drafted?.versionId === version.id
-            ? request.drafted.draft
-            : this.#runner.draft(version, valuesFor(request, person))
-        if (draft instanceof Promise) {
-          // The request awaits it after this batch.
-          draft.catch(() => {})
-          settled.set(index, { ok: true, value: { versionId: version.id, drafting: draft } })
-          continue
+        const draft = await drafter.draft(item)
+        if ('slow' in draft) results[index] = { ok: true, value: draft }
+        else {
+          drafts.push(Object.assign(draft, { pending: each }))
+          for (const key of keys) usedKeys.add(key)
         }
-        const { message, accepted } = draftMessage(request, flow, draft, person, newContacts)
-        allowance?.use(request.organizationId)
-        const toSend = { version, flowKind: flow.kind, person }
-        drafts.push({ request, index, message, accepted: { ...accepted, queuedAt }, toSend })
-        if (key !== undefined) drafted.add(key)
       } catch (error) {
-        settled.set(index, refused(error))
+        results[index] = refused(error)
       }
     }
     return { drafts, left }
   }
 }
 
-/** Rolls back the transaction of requests that are accepted together. */
-class Incomplete extends Error {
-  readonly settled: Settlements
-
-  constructor(settled: Settlements) {
-    super('Not all requests were accepted.')
-    this.settled = settled
-  }
+/** Returns the earlier results of a submission whose key was used before. */
+function replay(
+  { organizationId, key, emails }: Submission,
+  answers: ReadonlyMap<string, UsedAnswer>,
+): Result | undefined {
+  const used = key && answers.get(keyName(organizationId, key.value))
+  if (!used) return undefined
+  if (used.requestHash !== key.requestHash) return refused(keyReused())
+  return { ok: true, value: { results: withAddresses(used.results, emails), isReplayed: true } }
 }
 
-const isAccepted = (result: Result | undefined) => result?.ok === true && 'messageId' in result.value
-
-const contentOf = ({ content }: SendRequest, { organizationId, contentId, sendAt }: NewMessage): ContentToWrite[] =>
-  content && contentId ? [{ organizationId, id: contentId, content, sendAt }] : []
+const tooBusy = () =>
+  new Refusal('unavailable', 'The request could not be completed because of concurrent changes. Try again.', {
+    retryAfterSeconds: 1,
+  })
 
 const refused = (error: unknown): Result => ({ ok: false, error })
-
-/** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
-const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`

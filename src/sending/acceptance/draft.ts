@@ -1,191 +1,325 @@
-import { ineligibleReason } from '../../audience/audience.ts'
-import { draftValues, type EmailDraft, type TemplateValues } from '../../content/content.ts'
-import { invalid, notFound, Refusal } from '../../platform/values/errors.ts'
+import { ineligibleReason, testRecipientId } from '../../audience/audience.ts'
+import {
+  type BuiltInFlow,
+  draftValues,
+  type EmailDraft,
+  type ReadyVersion,
+  type TemplateRunner,
+} from '../../content/content.ts'
+import type { Senders } from '../../delivery/delivery.ts'
+import { Pacer } from '../../platform/runtime/pacer.ts'
+import { notFound, Refusal } from '../../platform/values/errors.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import {
   type ContactId,
+  type EmailId,
   type FlowId,
   type FlowVersionId,
   type MessageId,
   newId,
   type OrganizationId,
 } from '../../platform/values/ids.ts'
-import { isDeeperThan } from '../../platform/values/nesting.ts'
-import { isStorableJson, unstorableProblem } from '../../platform/values/text.ts'
-import type { NewContent } from '../attachments/contents.ts'
-import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
+import { type ContentToWrite, contentToHandOver, type NewContent } from '../attachments/contents.ts'
+import type { FlowState, NewKey, NewMessage, Recipient } from './accept.sql.ts'
+import { missingRefusal, warningsOf } from './context.ts'
+import type { Allowance } from './new-organization-quota.ts'
+import { answerText, type UsedAnswer } from './stored-answer.ts'
+import {
+  type AcceptedEmail,
+  type AcceptedMessage,
+  type EmailResult,
+  type FlowEmail,
+  type IdempotencyKey,
+  keyName,
+  keyReused,
+  type NewEmail,
+  type NewRecipient,
+  type Submission,
+} from './submission.ts'
+import type { MessageToWrite } from './write-drafts.ts'
 
-/** A validated send request. */
-export type SendRequest = {
+/** A submission that waits to be accepted. */
+export type Item = {
+  submission: Submission
+  /** The flows of its emails without a flow. */
+  builtInFlows: ReadonlyMap<FlowKind, BuiltInFlow>
+  /** What task processes drafted, because the template is too slow for the main thread. */
+  drafted: Map<NewRecipient, { versionId: FlowVersionId; text: EmailDraft }>
+}
+
+/** What the submissions of a batch refer to. */
+export type LookUps = {
+  /** By `flowKey`. */
+  flows: ReadonlyMap<string, FlowState>
+  versions: ReadonlyMap<FlowVersionId, ReadyVersion>
+  recipients: ReadonlyMap<NewRecipient, Recipient>
+  /** Earlier results, by `keyName`. */
+  answers: ReadonlyMap<string, UsedAnswer>
+  time: Date
+}
+
+/** The rows of a submission, and its results once they are written. */
+export type Draft = {
+  messages: MessageToWrite[]
+  contents: ContentToWrite[]
+  keys: NewKey[]
+  results: EmailResult[]
+}
+/** Drafts the email of one recipient in a task process. */
+type SlowDraft = () => Promise<unknown>
+
+type DrafterParts = {
+  runner: TemplateRunner
+  senders: Pick<Senders, 'checkLoaded'>
+  lookUps: LookUps
+  allowance: Allowance | undefined
+}
+
+/** What the messages of an email have in common. */
+type Origin = {
   organizationId: OrganizationId
+  email: NewEmail
+  /** Of its content, if any. */
+  id: EmailId | null
   flowId: FlowId
-  email: string
-  emailKey: string
-  context: Record<string, unknown>
-  /** The context as JSON text. */
-  contextText: string
-  idempotencyKey: string | null
-  /** Identifies the request, to detect a key that is reused for a different one. */
-  requestHash: string | null
-  /** In the future. The email is sent at once if it is null or omitted. */
-  sendAt?: Date | null
-  /** The attachments of the email. */
-  content?: NewContent | undefined
-  /** The draft from a task process, if the template is too slow for the main thread. */
-  drafted?: { versionId: FlowVersionId; draft: EmailDraft }
+  kind: FlowKind
+  version: ReadyVersion
 }
 
-const contextBytesMax = 64 * 1024
-const contextDepthMax = 50
+const emailWithoutTemplate = { missing: [], unused: [], recipient: {} }
 
-/** Throws `Refusal` if the context is too large or too deep. */
-export function contextAsText(context: Record<string, unknown>): string {
-  if (isDeeperThan(context, contextDepthMax))
-    throw invalid({ path: 'context', problem: `must be nested at most ${contextDepthMax} levels deep` })
-  const text = JSON.stringify(context)
-  if (Buffer.byteLength(text) > contextBytesMax)
-    throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
-  if (!isStorableJson(text)) throw invalid({ path: 'context', problem: unstorableProblem })
-  return text
+/** Drafts the submissions of a batch. */
+export class Drafter {
+  readonly #parts: DrafterParts
+  readonly #pacer = new Pacer()
+  /** The contacts that are created, by address. */
+  readonly #newContacts = new Map<string, ContactId>()
+
+  constructor(parts: DrafterParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Decides what is accepted of a submission: which sender it may use, which recipients may get it, and what it says. Returns
+   * the slow drafts, if any: they have to be completed first. Throws `Refusal` if the submission is rejected as a whole.
+   */
+  async draft(item: Item): Promise<Draft | { slow: SlowDraft[] }> {
+    const { organizationId, emails, isAtomic, key } = item.submission
+    const draft: Draft = { messages: [], contents: [], keys: [], results: [] }
+    const slow: SlowDraft[] = []
+    for (const email of emails) {
+      const before = [draft.messages.length, draft.keys.length] as const
+      try {
+        if (email instanceof Refusal) throw email
+        draft.results.push({ ok: true, ...(await this.#draftEmail(item, email, draft, slow)) })
+      } catch (error) {
+        if (isAtomic || !(error instanceof Refusal)) throw error
+        ;[draft.messages.length, draft.keys.length] = before
+        draft.results.push({ ok: false, error })
+      }
+    }
+    if (slow.length > 0) return { slow }
+    const [first] = draft.messages
+    if (first && key) draft.keys.push(newKey(organizationId, key, first.message.id, draft.results))
+    return draft
+  }
+
+  async #draftEmail(item: Item, email: NewEmail, draft: Draft, slow: SlowDraft[]): Promise<AcceptedEmail> {
+    const { senders, lookUps, allowance } = this.#parts
+    const origin = this.#originOf(item, email)
+    const { organizationId, id, kind, version } = origin
+    senders.checkLoaded(senderOf(organizationId, email, version))
+    const content = contentOf(email)
+    const handedOver = id && content ? contentToHandOver(id, organizationId, content) : undefined
+    const accepted: AcceptedEmail = { id, queuedAt: lookUps.time, sendAt: email.sendAt, messages: [] }
+    const { length } = draft.messages
+    for (const recipient of email.recipients) {
+      if (this.#pacer.isDue) await this.#pacer.turn()
+      const earlier = this.#earlierMessage(organizationId, recipient)
+      if (earlier) {
+        accepted.messages.push(earlier)
+        continue
+      }
+      const person = lookUps.recipients.get(recipient)!
+      const text =
+        email.source === 'flow'
+          ? this.#textOf(item, email, version, recipient, slow)
+          : { ...emailWithoutTemplate, subject: email.subject }
+      if (!text) continue
+      const { message, shown } = this.#draftMessage(origin, recipient, person, text)
+      accepted.messages.push(shown)
+      draft.messages.push({ message, toSend: { version, flowKind: kind, person, content: handedOver } })
+      if (recipient.key)
+        draft.keys.push(
+          newKey(organizationId, recipient.key, message.id, [{ ok: true, ...accepted, messages: [shown] }]),
+        )
+    }
+    allowance?.use(organizationId, draft.messages.length - length)
+    // Of an email whose recipients all have messages already, nothing is stored.
+    if (id && content && draft.messages.length > length)
+      draft.contents.push({ organizationId, id, content, sendAt: email.sendAt })
+    return accepted
+  }
+
+  /** Throws `Refusal` if nothing can be sent through the flow. */
+  #originOf({ submission: { organizationId }, builtInFlows }: Item, email: NewEmail): Origin {
+    const { flows, versions } = this.#parts.lookUps
+    const id = email.content ? newId('eml') : null
+    if (email.source === 'content') {
+      const { id: flowId, kind, versionId } = builtInFlows.get(email.kind)!
+      return { organizationId, email, id, flowId, kind, version: versions.get(versionId)! }
+    }
+    const { flowId, test } = email
+    const flow = flows.get(flowKey({ organizationId, flowId }))
+    if (!flow) throw notFound('flow')
+    if (test) return { organizationId, email, id, flowId, kind: test.version.kind ?? flow.kind, version: test.version }
+    if (flow.versionId === null)
+      throw new Refusal('flow_not_active', 'This flow was never published. Publish it to send through it.')
+    if (flow.status !== 'active')
+      throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
+    return { organizationId, email, id, flowId, kind: flow.kind, version: versions.get(flow.versionId)! }
+  }
+
+  /** Returns the message of a recipient whose key was used. */
+  #earlierMessage(organizationId: OrganizationId, { key, email }: NewRecipient): AcceptedMessage | undefined {
+    const used = key && this.#parts.lookUps.answers.get(keyName(organizationId, key.value))
+    if (!used) return undefined
+    if (used.requestHash !== key.requestHash) throw keyReused()
+    const [result] = used.results
+    const message = result?.ok ? result.messages[0] : undefined
+    return message && { ...message, email: message.email || email }
+  }
+
+  /** Returns undefined if the template is too slow for the main thread, and adds the draft to `slow`. */
+  #textOf(
+    item: Item,
+    email: FlowEmail,
+    version: ReadyVersion,
+    recipient: NewRecipient,
+    slow: SlowDraft[],
+  ): EmailDraft | undefined {
+    const drafted = item.drafted.get(recipient)
+    if (drafted?.versionId === version.id) return drafted.text
+    const { runner, lookUps } = this.#parts
+    const { email: address, firstName, lastName, attributes, organizationName } = lookUps.recipients.get(recipient)!
+    const contact = { email: address ?? recipient.email, firstName, lastName, attributes: attributes ?? {} }
+    const values = draftValues(contact, organizationName, email.context, email.sendAt?.getTime())
+    const keep = (text: EmailDraft) => item.drafted.set(recipient, { versionId: version.id, text })
+    if (slow.length > 0) {
+      // One after the other, since an organization has few places in the queue of the task processes.
+      slow.push(async () => keep(await runner.draft(version, values)))
+      return undefined
+    }
+    const text = runner.draft(version, values)
+    if (!(text instanceof Promise)) return text
+    // The request awaits it after this batch.
+    text.catch(() => {})
+    slow.push(() => text.then(keep))
+    return undefined
+  }
+
+  /** Throws `Refusal` if variables are missing. */
+  #draftMessage(
+    { organizationId, email, id: contentId, flowId, kind, version }: Origin,
+    recipient: NewRecipient,
+    person: Recipient,
+    { missing, unused, subject, recipient: snapshot }: EmailDraft,
+  ): { message: NewMessage; shown: AcceptedMessage } {
+    if (missing.length > 0) throw missingRefusal(missing)
+    const isOfFlow = email.source === 'flow'
+    const test = isOfFlow ? email.test : null
+    // All recipients of an email without a flow see the addresses as they were given.
+    const address = isOfFlow ? (person.email ?? recipient.email) : recipient.email
+    const { contactId, isNew } = test
+      ? { contactId: person.contactId ?? testRecipientId(organizationId, recipient.emailKey), isNew: false }
+      : this.#contactOf(organizationId, recipient, person)
+    const reason = ineligibleReason({ kind, isTest: test !== null }, person)
+    const status = reason === null ? 'queued' : 'suppressed'
+    const id = newId('msg')
+    return {
+      message: {
+        organizationId,
+        id,
+        flowId,
+        versionId: version.id,
+        isTest: test !== null,
+        contactId,
+        newContact:
+          person.contactId || test
+            ? null
+            : {
+                emailKey: recipient.emailKey,
+                subscription: person.subscription === 'unsubscribed' ? 'unsubscribed' : 'not_subscribed',
+              },
+        email: address,
+        subject: test ? testSubject(subject) : subject,
+        context: isOfFlow ? email.contextText : '{}',
+        recipient: snapshotText(test?.utmQuery === undefined ? snapshot : { ...snapshot, utm: test.utmQuery }),
+        status,
+        reason,
+        lane: laneOf(id),
+        sendAt: email.sendAt,
+        contentId,
+        tags: isOfFlow || email.tags.length === 0 ? null : JSON.stringify(email.tags),
+      },
+      shown: {
+        id,
+        contactId: test ? person.contactId : contactId,
+        contactCreated: isNew,
+        email: address,
+        status: email.sendAt && status === 'queued' ? 'scheduled' : status,
+        reason,
+        warnings: warningsOf(unused),
+      },
+    }
+  }
+
+  #contactOf(organizationId: OrganizationId, { emailKey }: NewRecipient, { contactId }: Recipient) {
+    if (contactId) return { contactId, isNew: false }
+    const address = `${organizationId} ${emailKey}`
+    const known = this.#newContacts.get(address)
+    if (known) return { contactId: known, isNew: false }
+    const created = newId('con')
+    this.#newContacts.set(address, created)
+    return { contactId: created, isNew: true }
+  }
 }
 
-export type Accepted = {
-  messageId: MessageId
-  flowId: FlowId
-  contactId: ContactId
-  contactEmail: string
-  contactCreated: boolean
-  status: 'queued' | 'scheduled' | 'suppressed'
-  reason: string | null
-  queuedAt: Date
-  sendAt: Date | null
-  warnings: string[]
-  /** True if this repeats the response to an earlier request with the same idempotency key. */
-  replayed: boolean
+/** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
+export const flowKey = ({ organizationId, flowId }: { organizationId: OrganizationId; flowId: FlowId }) =>
+  `${organizationId} ${flowId}`
+
+export const senderOf = (organizationId: OrganizationId, email: NewEmail, version: ReadyVersion | undefined) =>
+  email.source === 'content'
+    ? { organizationId, address: email.content.details.from?.email ?? null, path: 'from' as const }
+    : { organizationId, address: (email.test?.version ?? version)?.fromEmail ?? null }
+
+/** A raw email has a Message-ID of its own. */
+function contentOf({ source, content, recipients }: NewEmail): NewContent | null {
+  if (source === 'flow') return content
+  const { details } = content
+  return { ...content, details: { ...details, sharesMessageId: details.kind === 'email' && recipients.length > 1 } }
 }
+
+const newKey = (
+  organizationId: OrganizationId,
+  { value: key, requestHash }: IdempotencyKey,
+  messageId: MessageId,
+  results: readonly EmailResult[],
+): NewKey => ({ organizationId, key, requestHash, messageId, answer: answerText(results) })
+
+const subjectPrefix = '[Test] '
+const subjectLengthMax = 998
+const testSubject = (subject: string) => [...`${subjectPrefix}${subject}`].slice(0, subjectLengthMax).join('')
 
 /** The messages of an organization are split over this many lanes, so that several processes can share them. */
 const lanesPerOrganization = 4
 
 export const laneOf = (id: MessageId): string => String(Number.parseInt(id.slice(-1), 16) % lanesPerOrganization)
 
-export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
-
-type PublishedFlow = FlowState & { versionId: FlowVersionId }
-
-export function checkFlow({ organizationId }: SendRequest, flow: FlowState | undefined): PublishedFlow {
-  if (!flow || flow.organizationId !== organizationId) throw notFound('flow')
-  if (flow.versionId === null)
-    throw new Refusal('flow_not_active', 'This flow was never published. Publish it to send through it.')
-  if (flow.status !== 'active')
-    throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
-  return flow as PublishedFlow
-}
-
-/** Returns the template values at the time a message is accepted. */
-export function valuesFor(
-  request: Pick<SendRequest, 'email' | 'context' | 'sendAt'>,
-  person: Recipient,
-): TemplateValues {
-  const { firstName, lastName } = person
-  const contact = { email: person.email ?? request.email, firstName, lastName, attributes: person.attributes ?? {} }
-  return draftValues(contact, person.organizationName, request.context, request.sendAt?.getTime())
-}
-
-/** Returns the rows to write and the response. Throws `Refusal` if variables are missing. */
-export function draftMessage(
-  request: SendRequest,
-  flow: PublishedFlow,
-  { missing, unused, subject, recipient }: EmailDraft,
-  person: Recipient,
-  newContacts: Map<string, ContactId>,
-): Draft {
-  const { organizationId, flowId, sendAt = null } = request
-  if (missing.length > 0) throw missingRefusal(missing)
-
-  const email = person.email ?? request.email
-  const known = person.contactId ?? newContacts.get(personKey(request))
-  const contactId = known ?? newId('con')
-  if (!known) newContacts.set(personKey(request), contactId)
-  const reason = ineligibleReason(flow, person)
-  const status = reason === null ? 'queued' : 'suppressed'
-  const shownStatus = sendAt && status === 'queued' ? 'scheduled' : status
-  const warnings = warningsOf(unused)
-  const contactCreated = !known
-  const messageId = newId('msg')
-  return {
-    accepted: {
-      messageId,
-      flowId,
-      contactId,
-      contactEmail: email,
-      contactCreated,
-      status: shownStatus,
-      reason,
-      sendAt,
-      warnings,
-      replayed: false,
-    },
-    message: {
-      organizationId,
-      id: messageId,
-      flowId,
-      versionId: flow.versionId,
-      isTest: false,
-      contactId,
-      newContact: person.contactId
-        ? null
-        : {
-            emailKey: request.emailKey,
-            subscription: person.subscription === 'unsubscribed' ? 'unsubscribed' : 'not_subscribed',
-          },
-      email,
-      subject,
-      context: request.contextText,
-      recipient: snapshotText(recipient),
-      status,
-      reason,
-      lane: laneOf(messageId),
-      sendAt,
-      contentId: request.content ? newId('eml') : null,
-      idempotencyKey: request.idempotencyKey,
-      requestHash: request.requestHash,
-      answer:
-        request.idempotencyKey === null
-          ? null
-          : JSON.stringify({ contact_created: contactCreated, status: shownStatus, reason, warnings }),
-    },
-  }
-}
-
-export const snapshotText = (recipient: EmailDraft['recipient']) =>
-  isEmpty(recipient) ? null : JSON.stringify(recipient)
-
-export const warningsOf = (unused: readonly string[]) =>
-  unused.map((key) => `The template does not use the context key "${key}".`)
+const snapshotText = (recipient: EmailDraft['recipient']) => (isEmpty(recipient) ? null : JSON.stringify(recipient))
 
 function isEmpty(object: object): boolean {
   for (const _ in object) return false
   return true
 }
-
-/** Names under `contact` belong to the contact; the context cannot provide them. */
-export function missingRefusal(names: string[]): Refusal {
-  const ofContact = names.filter((name) => name.startsWith('contact.'))
-  const others = names.filter((name) => !ofContact.includes(name))
-  const sentences = [
-    others.length > 0 && `The template requires ${list.format(others)}. Add ${themOf(others)} to the context.`,
-    ofContact.length > 0 &&
-      `The contact has no ${list.format(ofContact)}. Set ${themOf(ofContact)} on the contact, or add a default to the template.`,
-  ]
-  return new Refusal('missing_variables', sentences.filter(Boolean).join(' '), {
-    fields: names.map((name) => ({
-      path: /^(?:contact|context)\./.test(name) ? name : `context.${name}`,
-      problem: 'is required by the template and has no default',
-    })),
-  })
-}
-
-const list = new Intl.ListFormat('en')
-const themOf = (names: string[]) => (names.length === 1 ? 'it' : 'them')
-
-const personKey = ({ organizationId, emailKey }: SendRequest) => `${organizationId} ${emailKey}`

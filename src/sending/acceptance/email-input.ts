@@ -9,8 +9,8 @@ import { isLongerThan, isStorable, unstorableProblem } from '../../platform/valu
 import type { ContentDetails, Tag } from '../attachments/content.ts'
 import type { NewContent } from '../attachments/contents.ts'
 import { AttachmentIn, attachmentLimits, attachmentsOf, type ReceivedFiles } from './attachment-input.ts'
-import type { EmailRequest } from './email-request.ts'
 import { parseSendAt, SendAt } from './send-at.ts'
+import type { OwnEmail } from './submission.ts'
 
 export const recipientsMax = 50
 const mailboxLengthMax = 500
@@ -99,7 +99,7 @@ const foreignFields = {
 const checkUnknownFields = createUnknownFieldCheck(EmailIn, foreignFields)
 
 /** An email whose text still has to be derived from its HTML. */
-export type ParsedEmailRequest = { request: EmailRequest; needsText: boolean; warnings: string[] }
+export type ParsedEmailRequest = { request: OwnEmail; needsText: boolean; warnings: string[] }
 
 const countOf = (addresses: string | string[] | null | undefined) => (Array.isArray(addresses) ? addresses.length : 1)
 
@@ -132,7 +132,8 @@ export function parseEmailInput(input: EmailInput, files: ReceivedFiles): Parsed
     attachments,
     raw: null,
   }
-  const request: EmailRequest = {
+  const request: OwnEmail = {
+    source: 'content',
     kind,
     recipients: recipientsOf([...to, ...cc, ...bcc]),
     subject: checkSubject(input.subject),

@@ -9,10 +9,10 @@ import { invalid, type Refusal } from '../../platform/values/errors.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { acceptAttachments, receivedFiles } from './email-body.ts'
 import { EmailIn, type EmailInput, recipientsMax } from './email-input.ts'
-import type { EmailResult } from './email-request.ts'
 import { batchRecipientsMax, type EmailParts, submitEmails } from './emails.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { NotSentReason } from './send-email.routes.ts'
+import type { EmailResult } from './submission.ts'
 
 const batchMax = 100
 
@@ -79,14 +79,14 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
         response: answers(SentOut),
       },
       handler: async (request, reply) => {
-        const { results, warnings, replayed } = await submitEmails(parts, {
+        const { results, warnings, isReplayed } = await submitEmails(parts, {
           organizationId: keyOf(request).organizationId,
           inputs: [request.body],
           files: receivedFiles(request),
           isAtomic: true,
           idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
         })
-        if (replayed) reply.header('idempotent-replayed', 'true')
+        if (isReplayed) reply.header('idempotent-replayed', 'true')
         const [result] = results
         if (!result?.ok) throw result?.error ?? new Error('An email has no result.')
         return ok({ ...acceptedOf(result), warnings: warnings[0] ?? [] }, 'Email accepted')
@@ -118,14 +118,14 @@ An \`Idempotency-Key\` covers the whole request.`,
       validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : compileValidator(route)),
       handler: async (request, reply) => {
         const isAtomic = request.query.atomic ?? false
-        const { results, warnings, replayed } = await submitEmails(parts, {
+        const { results, warnings, isReplayed } = await submitEmails(parts, {
           organizationId: keyOf(request).organizationId,
           inputs: await readBatch(request.body, new Pacer(keyOf(request).organizationId)),
           files: receivedFiles(request),
           isAtomic,
           idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
         })
-        if (replayed) reply.header('idempotent-replayed', 'true')
+        if (isReplayed) reply.header('idempotent-replayed', 'true')
         return ok({ results: results.map((result, index) => resultOf(result, warnings[index] ?? [])) })
       },
     })
@@ -149,7 +149,7 @@ async function readBatch(body: unknown, pacer: Pacer): Promise<(EmailInput | Ref
 }
 
 const acceptedOf = ({ id, messages }: EmailResult & { ok: true }) => ({
-  id: toText('eml', id),
+  id: toText('eml', id!),
   messages: messages.map((message) => ({
     id: toText('msg', message.id),
     email: message.email,

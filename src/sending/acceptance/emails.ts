@@ -6,20 +6,20 @@ import type { TaskPool } from '../../platform/tasks/pool.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Uploads } from '../attachments/uploads.ts'
-import type { EmailAcceptor } from './accept-emails.ts'
+import type { Acceptor } from './accept.ts'
 import type { ReceivedFiles } from './attachment-input.ts'
 import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
-import type { AcceptedEmails, EmailRequest } from './email-request.ts'
 import { emailTextTask } from './email-text.task.ts'
+import type { Accepted, OwnEmail } from './submission.ts'
 
 export type EmailParts = {
-  emails: EmailAcceptor
+  acceptor: Acceptor
   uploads: Uploads
   tasks: TaskPool
   requests: Stage
 }
 
-export type Submission = {
+export type EmailInputs = {
   organizationId: OrganizationId
   /** A refusal in place of an input that is not valid. */
   inputs: readonly (EmailInput | Refusal)[]
@@ -37,17 +37,15 @@ export const batchRecipientsMax = 1_000
 /** Validates and accepts emails without a flow. Of requests that take long to read, few are read at the same time. */
 export async function submitEmails(
   parts: EmailParts,
-  submission: Submission,
-): Promise<AcceptedEmails & { warnings: string[][] }> {
+  submission: EmailInputs,
+): Promise<Accepted & { warnings: string[][] }> {
   const { organizationId, inputs, isAtomic, idempotencyKey } = submission
   checkRecipients(inputs)
   const read = () => readEmails(parts, submission)
   const isLight = inputs.length <= lightEmailsMax && inputs.every(isLightEmail)
   const { emails, warnings, requestHash } = await (isLight ? read() : parts.requests.run(organizationId, read))
-  const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
-  const isRepeated = () => parts.emails.areRepeated(organizationId, idempotencyKey === null ? [] : [idempotencyKey])
-  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes, isRepeated)
-  const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
+  const key = idempotencyKey === null ? null : { value: idempotencyKey, requestHash }
+  const accepted = await parts.acceptor.accept({ organizationId, emails, isAtomic, key })
   return { ...accepted, warnings }
 }
 
@@ -60,7 +58,7 @@ const isLightEmail = (email: EmailInput | Refusal): boolean =>
   ((email.html?.length ?? 0) + (email.text?.length ?? 0) <= lightLengthMax &&
     (!email.html || typeof email.text === 'string' || isWithin(email.html, htmlInline)))
 
-type ReadEmails = { emails: (EmailRequest | Refusal)[]; warnings: string[][]; requestHash: string | null }
+type ReadEmails = { emails: (OwnEmail | Refusal)[]; warnings: string[][]; requestHash: string }
 
 /**
  * Yields to the event loop between emails, and before anything that takes milliseconds: a request may have a hundred emails
@@ -68,10 +66,10 @@ type ReadEmails = { emails: (EmailRequest | Refusal)[]; warnings: string[][]; re
  */
 async function readEmails(
   { tasks }: EmailParts,
-  { organizationId, inputs, files, isAtomic, idempotencyKey }: Submission,
+  { organizationId, inputs, files, isAtomic, idempotencyKey }: EmailInputs,
 ): Promise<ReadEmails> {
   const warnings: string[][] = []
-  const emails: (EmailRequest | Refusal)[] = []
+  const emails: (OwnEmail | Refusal)[] = []
   const pacer = new Pacer(organizationId)
   for (const [index, input] of inputs.entries()) {
     if (pacer.isDue) await pacer.turn()
@@ -87,7 +85,7 @@ async function readEmails(
       emails.push(error)
     }
   }
-  const requestHash = idempotencyKey === null ? null : await hashOfAll(inputs, files, isAtomic, pacer)
+  const requestHash = idempotencyKey === null ? '' : await hashOfAll(inputs, files, isAtomic, pacer)
   return { emails, warnings, requestHash }
 }
 
@@ -105,14 +103,12 @@ function checkRecipients(inputs: readonly (EmailInput | Refusal)[]): void {
     throw invalid({ path: 'body', problem: `must have at most ${batchRecipientsMax} recipients` })
 }
 
-const fileBytesOf = ({ content }: EmailRequest) => content.files.reduce((sum, { bytes }) => sum + bytes, 0)
-
 async function withText(
   tasks: TaskPool,
   organizationId: OrganizationId,
-  request: EmailRequest,
+  request: OwnEmail,
   pacer: Pacer,
-): Promise<EmailRequest> {
+): Promise<OwnEmail> {
   const { html } = request.content
   if (html === null) return request
   const { content } = request
@@ -134,7 +130,7 @@ function isWithin(html: string, max: { length: number; tags: number }): boolean 
 
 /** Hashes of single emails, because the text of all of them may have megabytes. */
 async function hashOfAll(
-  inputs: Submission['inputs'],
+  inputs: EmailInputs['inputs'],
   files: ReceivedFiles,
   isAtomic: boolean,
   pacer: Pacer,

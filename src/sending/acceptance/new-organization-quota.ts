@@ -10,8 +10,8 @@ const knownMax = 10_000
 
 /** The remaining quota of the organizations of one batch. */
 export type Allowance = {
-  /** Throws `Refusal` if the organization has reached its daily limit. */
-  use(organizationId: OrganizationId): void
+  /** Throws `Refusal` if the organization would exceed its daily limit; nothing is used then. */
+  use(organizationId: OrganizationId, messages: number): void
   /** Must be called once the batch is committed or has failed. */
   release(): void
 }
@@ -53,13 +53,13 @@ export class NewOrganizationQuota {
   #allowance(left: Map<OrganizationId, number>): Allowance {
     const used = new Map<OrganizationId, number>()
     return {
-      use: (id) => {
+      use: (id, messages) => {
         const count = left.get(id)
         if (count === undefined) return
-        if (count <= 0) throw this.#usedUp()
-        left.set(id, count - 1)
-        used.set(id, (used.get(id) ?? 0) + 1)
-        this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1)
+        if (messages > Math.max(count, 0)) throw this.#usedUp()
+        left.set(id, count - messages)
+        used.set(id, (used.get(id) ?? 0) + messages)
+        this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + messages)
       },
       release: () => {
         for (const [id, count] of used) {

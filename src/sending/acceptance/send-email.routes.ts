@@ -7,18 +7,19 @@ import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { createUnknownFieldCheck } from '../../platform/http/unknown-fields.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
-import { type OrganizationId, toText } from '../../platform/values/ids.ts'
+import { type FlowId, toText } from '../../platform/values/ids.ts'
 import { flowContent } from '../attachments/content.ts'
 import type { NewContent } from '../attachments/contents.ts'
 import type { Uploads } from '../attachments/uploads.ts'
 import type { Acceptor } from './accept.ts'
 import { AttachmentIn, attachmentLimits, attachmentsOf, type ReceivedFiles } from './attachment-input.ts'
 import { cancelMessage } from './cancel.ts'
-import { type Accepted, contextAsText, type SendRequest } from './draft.ts'
+import { contextAsText } from './context.ts'
 import { acceptAttachments, receivedFiles } from './email-body.ts'
 import { hashOf } from './emails.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { parseSendAt, SendAt } from './send-at.ts'
+import type { AcceptedEmail, AcceptedMessage, FlowEmail } from './submission.ts'
 
 const flowSendFields = {
   contact_email: Type.String(),
@@ -124,14 +125,25 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
         const { organizationId } = keyOf(request)
         const unknown = checkUnknownFields(request.body)
         const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key'])
-        const content = attachments?.length ? contentOf(attachments, receivedFiles(request)) : undefined
-        const isRepeated = () => acceptor.isRepeated(organizationId, idempotencyKey)
-        if (content) await uploads.checkSpace(organizationId, sizeOf(content), isRepeated)
-        const accepted = await acceptor.accept(
-          sendRequest(organizationId, { flowId: flow_id, email, context, sendAt, idempotencyKey, content }),
-        )
-        if (accepted.replayed) reply.header('idempotent-replayed', 'true')
-        return ok(acceptedOut(accepted, unknown), messages[accepted.status])
+        const content = attachments?.length ? contentOf(attachments, receivedFiles(request)) : null
+        const flowEmail = emailOf({ flowId: flow_id, email, context, sendAt, content })
+        const key =
+          idempotencyKey === null
+            ? null
+            : {
+                value: idempotencyKey,
+                requestHash: hashOf({
+                  flow_id,
+                  email,
+                  context,
+                  sendAt,
+                  attachments: content && attachmentHashes(content),
+                }),
+              }
+        const accepted = await acceptor.acceptEmail(organizationId, flowEmail, key)
+        if (accepted.isReplayed) reply.header('idempotent-replayed', 'true')
+        const sent = acceptedOut(flowEmail.flowId, accepted, unknown)
+        return ok(sent, messages[sent.status])
       },
     })
   }
@@ -162,10 +174,9 @@ export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
         const { contact_email: email, context, send_at: sendAt } = request.body
         const unknown = checkUnknownFlowSendFields(request.body)
         const { organizationId } = memberOf(request)
-        const accepted = await acceptor.accept(
-          sendRequest(organizationId, { flowId: request.params.id, email, context, sendAt, idempotencyKey: null }),
-        )
-        return ok(acceptedOut(accepted, unknown), messages[accepted.status])
+        const flowEmail = emailOf({ flowId: request.params.id, email, context, sendAt, content: null })
+        const sent = acceptedOut(flowEmail.flowId, await acceptor.acceptEmail(organizationId, flowEmail), unknown)
+        return ok(sent, messages[sent.status])
       },
     })
   }
@@ -176,8 +187,7 @@ type Input = {
   email: string
   context: Record<string, unknown> | null | undefined
   sendAt: string | null | undefined
-  idempotencyKey: string | null
-  content?: NewContent | undefined
+  content: NewContent | null
 }
 
 function contentOf(inputs: Parameters<typeof attachmentsOf>[0], files: ReceivedFiles): NewContent {
@@ -185,46 +195,48 @@ function contentOf(inputs: Parameters<typeof attachmentsOf>[0], files: ReceivedF
   return { details: { ...flowContent, attachments }, html: null, text: null, files: used }
 }
 
-const sizeOf = ({ files }: NewContent) => files.reduce((sum, { bytes }) => sum + bytes, 0)
-
 /** With the hashes of files instead of their ids, which differ in each request. */
 const attachmentHashes = ({ details, files }: NewContent) =>
   details.attachments.map(({ fileId, ...attachment }, index) => ({ ...attachment, hash: files[index]!.hash }))
 
 /** Throws `Refusal` if the address, the flow id or the context is invalid. */
-function sendRequest(
-  organizationId: OrganizationId,
-  { flowId: flowText, email, context, sendAt, idempotencyKey, content }: Input,
-): SendRequest {
+function emailOf({ flowId: flowText, email, context, sendAt, content }: Input): FlowEmail {
   const address = parseEmailField('contact_email', email)
   const contextText = contextAsText(context ?? {})
   const flowId = parseIdParam('flw', flowText)
   return {
-    organizationId,
-    flowId,
-    ...address,
-    context: context ?? {},
-    contextText,
-    idempotencyKey,
-    requestHash:
-      idempotencyKey === null
-        ? null
-        : hashOf({ flowText, email, context, sendAt, attachments: content && attachmentHashes(content) }),
+    source: 'flow',
+    ...{ flowId, recipients: [address], context: context ?? {}, contextText },
     sendAt: parseSendAt(sendAt ?? undefined),
     content,
+    test: null,
   }
 }
 
-/** `unknown` are warnings about the request. */
-export const acceptedOut = (accepted: Accepted, unknown: string[] = []) => ({
-  message_id: toText('msg', accepted.messageId),
-  flow_id: toText('flw', accepted.flowId),
-  contact_id: toText('con', accepted.contactId),
-  contact_email: accepted.contactEmail,
-  contact_created: accepted.contactCreated,
-  status: accepted.status,
-  reason: accepted.reason,
-  queued_at: accepted.queuedAt.toISOString(),
-  send_at: accepted.sendAt?.toISOString() ?? null,
-  warnings: unknown.length === 0 ? accepted.warnings : [...unknown, ...accepted.warnings],
-})
+/** The message of a recipient. `unknown` are warnings about the request. */
+export function messageOut(
+  flowId: FlowId,
+  { queuedAt, sendAt }: AcceptedEmail,
+  { id, contactCreated, email, status, reason, warnings }: AcceptedMessage,
+  unknown: readonly string[] = [],
+) {
+  return {
+    message_id: toText('msg', id),
+    flow_id: toText('flw', flowId),
+    contact_email: email,
+    contact_created: contactCreated,
+    status,
+    reason,
+    queued_at: queuedAt.toISOString(),
+    send_at: sendAt?.toISOString() ?? null,
+    warnings: unknown.length === 0 ? warnings : [...unknown, ...warnings],
+  }
+}
+
+/** An email with one recipient. */
+export function acceptedOut(flowId: FlowId, accepted: AcceptedEmail, unknown?: readonly string[]) {
+  const message = accepted.messages[0]!
+  return Object.assign(messageOut(flowId, accepted, message, unknown), {
+    contact_id: toText('con', message.contactId!),
+  })
+}

@@ -1,47 +1,86 @@
+import type { Reader } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/values/errors.ts'
-import { parseId, toText } from '../../platform/values/ids.ts'
-import type { AcceptedMessage, EmailRequest, EmailResult } from './email-request.ts'
+import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'
+import { findUsedKeys, findWrittenMessages, type UsedKey } from './accept.sql.ts'
+import { type AcceptedMessage, type EmailResult, keyName, type NewEmail } from './submission.ts'
 
 /**
- * The results of a submission as they are stored with its idempotency key. Without addresses, so that a contact can be erased:
- * the repeated request contains them.
+ * The results of a submission as they are stored with its idempotency key. Without addresses, so that a contact can be
+ * erased: these are read from the messages, or from the repeated request.
  */
-export type StoredAnswer = {
-  emails: (
-    | { id: string; messages: (Omit<AcceptedMessage, 'id' | 'email'> & { id: string })[] }
-    | { error: { type: Refusal['type']; message: string; fields: Refusal['fields'] } }
-  )[]
-}
+export type StoredAnswer = (
+  | { id: EmailId | null; messages: StoredMessage[] }
+  | { error: Pick<Refusal, 'type' | 'message' | 'fields'> }
+)[]
+type StoredMessage = Pick<AcceptedMessage, 'id' | 'status' | 'reason' | 'warnings'> & { contact_created: boolean }
 
 export function answerText(results: readonly EmailResult[]): string {
-  const stored: StoredAnswer = {
-    emails: results.map((result) =>
-      result.ok
-        ? {
-            id: toText('eml', result.id),
-            messages: result.messages.map(({ id, status, reason }) => ({ id: toText('msg', id), status, reason })),
-          }
-        : { error: { type: result.error.type, message: result.error.message, fields: result.error.fields } },
-    ),
-  }
-  return JSON.stringify(stored)
+  const answer: StoredAnswer = results.map((result) => {
+    if (!result.ok) {
+      const { type, message, fields } = result.error
+      return { error: { type, message, fields } }
+    }
+    const messages = result.messages.map(({ id, status, reason, warnings, contactCreated }) => ({
+      ...{ id, status, reason, warnings },
+      contact_created: contactCreated,
+    }))
+    return { id: result.id, messages }
+  })
+  return JSON.stringify(answer)
 }
 
-/** `requests` are those of the repeated submission. */
-export const resultsOf = ({ emails }: StoredAnswer, requests: readonly (EmailRequest | Refusal)[]): EmailResult[] =>
-  emails.map((email, index) =>
-    'error' in email
-      ? { ok: false, error: new Refusal(email.error.type, email.error.message, { fields: email.error.fields }) }
-      : {
-          ok: true,
-          id: parseId('eml', email.id)!,
-          messages: email.messages.map((message, position) => ({
-            ...message,
-            id: parseId('msg', message.id)!,
-            email: addressAt(requests[index], position),
-          })),
-        },
-  )
+/** What release 0.1.0 stores about the only message, while some processes are not upgraded yet. */
+export type OldAnswer = Omit<StoredMessage, 'id'>
 
-const addressAt = (request: EmailRequest | Refusal | undefined, position: number): string =>
-  (request && 'recipients' in request && request.recipients[position]?.email) || ''
+const answerOf = ({ answer, messageId }: UsedKey): StoredAnswer =>
+  Array.isArray(answer) ? answer : [{ id: null, messages: [{ ...answer, id: messageId }] }]
+
+/** `results`: without the addresses of erased contacts. */
+export type UsedAnswer = { requestHash: string; results: EmailResult[] }
+
+/** Returns the results of submissions with these keys within the last 24 hours, by `keyName`. */
+export async function findAnswers(
+  db: Reader,
+  keys: readonly { organizationId: OrganizationId; key: string }[],
+): Promise<Map<string, UsedAnswer>> {
+  const used = keys.length > 0 ? await findUsedKeys(db, keys) : []
+  if (used.length === 0) return new Map()
+  const messageKeys = used.flatMap((row) =>
+    answerOf(row).flatMap((email) =>
+      'error' in email ? [] : email.messages.map(({ id }) => ({ organizationId: row.organizationId, id })),
+    ),
+  )
+  const written = new Map((await findWrittenMessages(db, messageKeys)).map((message) => [message.id, message]))
+  return new Map(
+    used.map((row) => {
+      const results = answerOf(row).map((email): EmailResult => {
+        if ('error' in email) {
+          const { type, message, fields } = email.error
+          return { ok: false, error: new Refusal(type, message, { fields }) }
+        }
+        const messages = email.messages.map(({ contact_created: contactCreated, ...message }) => {
+          const { contactId, email: address } = written.get(message.id)!
+          return { ...message, contactId, contactCreated, email: address }
+        })
+        const { queuedAt, sendAt } = written.get(messages[0]!.id)!
+        return { ok: true, id: email.id, queuedAt, sendAt, messages }
+      })
+      return [keyName(row.organizationId, row.key), { requestHash: row.requestHash, results }]
+    }),
+  )
+}
+
+/** The address of a contact that was erased is read from the repeated request. */
+export const withAddresses = (
+  results: readonly EmailResult[],
+  emails: readonly (NewEmail | Refusal)[],
+): EmailResult[] =>
+  results.map((result, index) => {
+    const email = emails[index]
+    if (!result.ok || !email || !('recipients' in email)) return result
+    const messages = result.messages.map((message, position) => ({
+      ...message,
+      email: message.email || (email.recipients[position]?.email ?? ''),
+    }))
+    return { ...result, messages }
+  })

@@ -7,10 +7,11 @@ import { createUnknownFieldCheck } from '../../platform/http/unknown-fields.ts'
 import { type EmailAddress, parseEmailField } from '../../platform/values/email.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { type FlowId, toText } from '../../platform/values/ids.ts'
-import { contextAsText } from './draft.ts'
+import { contextAsText } from './context.ts'
 import { parseSendAt, SendAt } from './send-at.ts'
-import { NotSentReason } from './send-email.routes.ts'
-import { sendTestEmails, type TestEmail, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
+import { messageOut, NotSentReason } from './send-email.routes.ts'
+import type { AcceptedEmail } from './submission.ts'
+import { sendTestEmails, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
 
 const addressLengthMax = 500
 const Address = Type.String({ maxLength: addressLengthMax })
@@ -78,10 +79,7 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
         const sendAt = parseSendAt(request.body.send_at ?? undefined)
         const isDraft = request.body.draft ?? false
         const test = { organizationId, flowId, recipients, context, contextText, sendAt, isDraft }
-        const { queuedAt, emails } = await sendTestEmails(parts, test)
-        const sent = emails.map((email) =>
-          testEmailOut(flowId, queuedAt, sendAt, { ...email, warnings: [...unknown, ...email.warnings] }),
-        )
+        const sent = testEmailsOut(flowId, await sendTestEmails(parts, test), unknown)
         return ok({ ...sent[0]!, emails: sent })
       },
     })
@@ -97,15 +95,9 @@ function recipientsOf(to: string | string[]): EmailAddress[] {
   return addresses.filter(({ emailKey }, index) => keys.indexOf(emailKey) === index)
 }
 
-export const testEmailOut = (flowId: FlowId, queuedAt: Date, sendAt: Date | null, email: TestEmail) => ({
-  message_id: toText('msg', email.messageId),
-  flow_id: toText('flw', flowId),
-  contact_id: email.contactId && toText('con', email.contactId),
-  contact_email: email.email,
-  contact_created: false,
-  status: email.status,
-  reason: email.reason,
-  queued_at: queuedAt.toISOString(),
-  send_at: sendAt?.toISOString() ?? null,
-  warnings: email.warnings,
-})
+/** `unknown` are warnings about the request. */
+export const testEmailsOut = (flowId: FlowId, accepted: AcceptedEmail, unknown?: readonly string[]) =>
+  accepted.messages.map((message) => ({
+    ...messageOut(flowId, accepted, message, unknown),
+    contact_id: message.contactId && toText('con', message.contactId),
+  }))

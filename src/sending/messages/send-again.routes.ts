@@ -4,20 +4,20 @@ import { getContact } from '../../audience/audience.ts'
 import { fileIsGone } from '../../content/content.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, ok } from '../../platform/http/envelope.ts'
-import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'
+import { parseEmail } from '../../platform/values/email.ts'
 import { existing, notFound, Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
-import { type EmailId, type OrganizationId, toText } from '../../platform/values/ids.ts'
+import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Acceptor } from '../acceptance/accept.ts'
-import type { EmailAcceptor } from '../acceptance/accept-emails.ts'
 import { AcceptedOut, acceptedOut } from '../acceptance/send-email.routes.ts'
+import type { NewEmail } from '../acceptance/submission.ts'
 import { findWholeContent, type NewContent } from '../attachments/contents.ts'
 import { withNewMessageId } from '../attempts/compose-raw.ts'
-import { findMessage, type MessageDetail } from './messages.sql.ts'
+import { findMessage } from './messages.sql.ts'
 
-type SendAgainParts = { db: Db; acceptor: Acceptor; emails: EmailAcceptor }
+type SendAgainParts = { db: Db; acceptor: Acceptor }
 
-export function sendAgainRoutes({ db, acceptor, emails }: SendAgainParts): FastifyPluginAsyncTypebox {
+export function sendAgainRoutes({ db, acceptor }: SendAgainParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/messages/:id/send-again', {
       schema: {
@@ -40,29 +40,19 @@ export function sendAgainRoutes({ db, acceptor, emails }: SendAgainParts): Fasti
         const organizationId = organizationIdOf(request)
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
-        const { context, flowId, contactId, isTest } = message
+        const { context, flowId, contactId, isTest, flowKind, subject, tags } = message
         if (isTest) throw new Refusal('conflict', 'A test email cannot be sent again. Send another test from its flow.')
         if (context === null) throw new Refusal('conflict', 'The contact of this message was erased.')
         const contact = await getContact(db, organizationId, contactId)
         const parsed = parseEmail(contact.email)
         if (!parsed.ok) throw new Refusal('conflict', `The address of the contact ${parsed.problem}.`)
-        const address = { email: parsed.address, emailKey: parsed.key }
-        const content = message.contentId ? await contentOf(db, organizationId, message.contentId) : undefined
-        if (content?.details.from) {
-          const sent = await sendContentAgain(emails, message, address, content)
-          return ok(sent, sent.status === 'queued' ? 'Email queued' : 'Email not sent')
-        }
-        const accepted = await acceptor.accept({
-          organizationId,
-          flowId,
-          ...address,
-          context,
-          contextText: JSON.stringify(context),
-          idempotencyKey: null,
-          requestHash: null,
-          content,
-        })
-        return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'Email queued' : 'Email not sent')
+        const content = message.contentId ? await contentOf(db, organizationId, message.contentId) : null
+        const envelope = { recipients: [{ email: parsed.address, emailKey: parsed.key }], sendAt: null }
+        const email: NewEmail = content?.details.from
+          ? { source: 'content', ...envelope, kind: flowKind, subject, tags: tags ?? [], content }
+          : { source: 'flow', ...envelope, flowId, context, contextText: JSON.stringify(context), content, test: null }
+        const sent = acceptedOut(flowId, await acceptor.acceptEmail(organizationId, email))
+        return ok(sent, sent.status === 'queued' ? 'Email queued' : 'Email not sent')
       },
     })
   }
@@ -77,30 +67,4 @@ async function contentOf(db: Db, organizationId: OrganizationId, id: EmailId): P
   if (!isStored) throw fileIsGone()
   const source = raw && from ? withNewMessageId(raw, from.email, new Date()) : raw
   return { details: { ...details, raw: source }, html, text, files: [], reusesFiles: true }
-}
-
-/** Sends an email without a flow to one of its recipients again. */
-async function sendContentAgain(
-  emails: EmailAcceptor,
-  { organizationId, flowId, flowKind: kind, contactId, subject, tags }: MessageDetail,
-  address: EmailAddress,
-  content: NewContent,
-) {
-  const email = { kind, recipients: [address], subject, tags: tags ?? [], sendAt: null, content }
-  const submission = { organizationId, emails: [email], isAtomic: true, idempotencyKey: null, requestHash: null }
-  const [result] = (await emails.accept(submission)).results
-  if (!result?.ok) throw result?.error ?? notFound('message')
-  const [message] = result.messages
-  return {
-    message_id: toText('msg', message!.id),
-    flow_id: toText('flw', flowId),
-    contact_id: toText('con', contactId),
-    contact_email: address.email,
-    contact_created: false,
-    status: message!.status,
-    reason: message!.reason,
-    queued_at: new Date().toISOString(),
-    send_at: null,
-    warnings: [],
-  }
 }

@@ -11,10 +11,10 @@ import { parseIdParam } from '../../platform/values/id-params.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { acceptAttachments, receivedFiles } from '../acceptance/email-body.ts'
 import type { EmailInput } from '../acceptance/email-input.ts'
-import type { EmailResult } from '../acceptance/email-request.ts'
 import { type EmailParts, submitEmails } from '../acceptance/emails.ts'
 import { readIdempotencyKey } from '../acceptance/idempotency-key.ts'
 import { parseSendAt } from '../acceptance/send-at.ts'
+import type { EmailResult } from '../acceptance/submission.ts'
 import { findWholeContent } from '../attachments/contents.ts'
 import { mailboxText } from '../attempts/outgoing.ts'
 import { cancelEmail, type EmailMessageRow, getMessagesOf, rescheduleEmail } from '../messages/email-messages.ts'
@@ -182,7 +182,7 @@ async function readBatch(body: unknown, isAtomic: boolean, pacer: Pacer) {
 /** `warnings`, which the Resend API does not have, is only present if fields were ignored. */
 function acceptedOf(result: EmailResult, warnings: readonly string[] = []) {
   if (!result.ok) throw result.error
-  return { id: toText('eml', result.id), ...(warnings.length > 0 && { warnings }) }
+  return { id: toText('eml', result.id!), ...(warnings.length > 0 && { warnings }) }
 }
 
 /** The id in the path. */

@@ -5,12 +5,12 @@ import type { Senders } from '../../delivery/delivery.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
-import { type MessageId, type OrganizationId, toText } from '../../platform/values/ids.ts'
+import { toText } from '../../platform/values/ids.ts'
 import { isStorable } from '../../platform/values/text.ts'
 import type { Acceptor } from '../acceptance/accept.ts'
-import type { EmailAcceptor } from '../acceptance/accept-emails.ts'
-import { contextAsText, type SendRequest } from '../acceptance/draft.ts'
+import { contextAsText } from '../acceptance/context.ts'
 import { checkTags } from '../acceptance/email-input.ts'
+import type { NewEmail, NewRecipient } from '../acceptance/submission.ts'
 import type { ContentDetails } from '../attachments/content.ts'
 import type { Uploads } from '../attachments/uploads.ts'
 import { BodyUpload } from './body-upload.ts'
@@ -20,7 +20,7 @@ import type { SubmittedEmail } from './listener.ts'
 import { headersToSend, type MessageHead } from './message-head.ts'
 import { type ReadEmail, readEmail } from './read-email.ts'
 
-export type AcceptParts = { emails: EmailAcceptor; acceptor: Acceptor; uploads: Uploads; senders: Senders }
+export type AcceptParts = { acceptor: Acceptor; uploads: Uploads; senders: Senders }
 
 /**
  * Reads a submitted email and accepts it for all of its recipients, or for none. Returns the text of the reply, with a line
@@ -41,11 +41,11 @@ export async function acceptSubmission(
         await parts.senders.check({ organizationId, address, path: 'from' })
       return body
     })
-    const { flow, tags } = email.controls
-    const ids = flow
-      ? await acceptThroughFlow(parts, { organizationId, recipients, head: email.head, flow, tags })
-      : await acceptAsIs(parts, { organizationId, recipients, email, body })
-    return ids.map((id) => `Queued as ${toText('msg', id)}`).join('\n')
+    const request = email.controls.flow
+      ? throughFlow(email, email.controls.flow, recipients)
+      : asItIs(email, await body.end(), body.isAscii, recipients)
+    const { messages } = await parts.acceptor.acceptEmail(organizationId, request)
+    return messages.map(({ id }) => `Queued as ${toText('msg', id)}`).join('\n')
   } finally {
     await body.finish()
   }
@@ -62,37 +62,29 @@ function contentHashOf({ head, controls, parts }: ReadEmail, { hash: bodyHash, b
 }
 
 /** The same Message-ID, recipient and content within 24 hours are one email. Keys of the API have no spaces. */
-const keyOf = (messageId: string, { emailKey }: EmailAddress) => `smtp ${hash('sha256', `${messageId} ${emailKey}`)}`
-
-type AsIs = {
-  organizationId: OrganizationId
-  recipients: readonly EmailAddress[]
-  email: ReadEmail
-  body: BodyUpload
+function withKeys(
+  { messageId }: MessageHead,
+  recipients: readonly EmailAddress[],
+  requestHash: string,
+): NewRecipient[] {
+  if (messageId === null) return [...recipients]
+  return recipients.map((recipient) => {
+    const value = `smtp ${hash('sha256', `${messageId} ${recipient.emailKey}`)}`
+    return { ...recipient, key: { value, requestHash } }
+  })
 }
 
-async function acceptAsIs(
-  { emails, uploads }: AcceptParts,
-  { organizationId, recipients, email, body }: AsIs,
-): Promise<MessageId[]> {
+function asItIs(email: ReadEmail, file: NewFile, isAscii: boolean, recipients: readonly EmailAddress[]): NewEmail {
   const { head, controls } = email
-  const { messageId } = head
-  const file = await body.end()
-  const recipientKeys = messageId === null ? [] : recipients.map((recipient) => keyOf(messageId, recipient))
-  await uploads.checkSpace(organizationId, file.bytes, () => emails.areRepeated(organizationId, recipientKeys))
-  const { details, html, text } = contentOf(email, file, body.isAscii)
-  const request = {
+  return {
+    source: 'content',
     kind: controls.kind,
-    recipients,
-    ...(messageId !== null && { recipientKeys, contentHash: contentHashOf(email, file) }),
+    recipients: withKeys(head, recipients, contentHashOf(email, file)),
     subject: head.subject,
     tags: checkTags(controls.tags),
     sendAt: null,
-    content: { details, html, text, files: [file] },
+    content: { ...contentOf(email, file, isAscii), files: [file] },
   }
-  const submission = { organizationId, emails: [request], isAtomic: true, idempotencyKey: null, requestHash: null }
-  const { results } = await emails.accept(submission)
-  return results.flatMap((result) => (result.ok ? result.messages.map(({ id }) => id) : []))
 }
 
 function contentOf({ head, controls, parts }: ReadEmail, file: NewFile, isAscii: boolean) {
@@ -116,32 +108,18 @@ function contentOf({ head, controls, parts }: ReadEmail, file: NewFile, isAscii:
   return { details, html: textOf('html'), text: textOf('text') }
 }
 
-type ThroughFlow = {
-  organizationId: OrganizationId
-  recipients: readonly EmailAddress[]
-  head: MessageHead
-  flow: NonNullable<Controls['flow']>
-  tags: Controls['tags']
-}
-
-async function acceptThroughFlow(
-  { acceptor }: AcceptParts,
-  { organizationId, recipients, head, flow, tags }: ThroughFlow,
-): Promise<MessageId[]> {
+function throughFlow(
+  { head, controls: { tags } }: ReadEmail,
+  { id, context }: NonNullable<Controls['flow']>,
+  recipients: readonly EmailAddress[],
+): NewEmail {
   if (tags.length > 0) throw new Refusal('validation_failed', 'X-Waxwing-Tags cannot be combined with X-Waxwing-Flow.')
-  const { messageId } = head
-  const flowId = parseIdParam('flw', flow.id)
-  const contextText = contextAsText(flow.context)
-  const contentHash = hash('sha256', `${flowId} ${contextText}`)
-  const requests = recipients.map((recipient): SendRequest => {
-    const idempotencyKey = messageId === null ? null : keyOf(messageId, recipient)
-    return {
-      ...{ organizationId, flowId, ...recipient, context: flow.context, contextText, idempotencyKey },
-      requestHash: idempotencyKey === null ? null : contentHash,
-    }
-  })
-  const [first, ...others] = requests
-  // A single request shares its transaction with others.
-  const accepted = others.length > 0 ? await acceptor.acceptTogether(requests) : [await acceptor.accept(first!)]
-  return accepted.map((each) => each.messageId)
+  const flowId = parseIdParam('flw', id)
+  const contextText = contextAsText(context)
+  return {
+    source: 'flow',
+    flowId,
+    recipients: withKeys(head, recipients, hash('sha256', `${flowId} ${contextText}`)),
+    ...{ context, contextText, sendAt: null, content: null, test: null },
+  }
 }

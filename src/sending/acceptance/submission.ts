@@ -1,0 +1,114 @@
+import type { ReadyVersion } from '../../content/content.ts'
+import type { EmailAddress } from '../../platform/values/email.ts'
+import { Refusal } from '../../platform/values/errors.ts'
+import type { FlowKind } from '../../platform/values/flow-kind.ts'
+import type { ContactId, EmailId, FlowId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
+import type { Tag } from '../attachments/content.ts'
+import type { NewContent } from '../attachments/contents.ts'
+
+/** Emails that arrive together, whether over HTTP, by SMTP or from the web app. */
+export type Submission = {
+  organizationId: OrganizationId
+  /** A rejected one (`Refusal`) has its place in the results. */
+  emails: readonly (NewEmail | Refusal)[]
+  /** Whether all emails are rejected if one of them is. A single email is always accepted whole or not at all. */
+  isAtomic: boolean
+  /** Covers all emails. */
+  key: IdempotencyKey | null
+}
+
+/** Used for one request within 24 hours. Repeated requests get the first results again. */
+export type IdempotencyKey = {
+  /** Keys of users have visible characters only. */
+  value: string
+  /** Identifies the request, to detect a key that is used again for another one. */
+  requestHash: string
+}
+
+/** Each recipient, whether in To, Cc or Bcc, gets a message. */
+export type NewEmail = FlowEmail | OwnEmail
+
+type Envelope = {
+  /** Each address once. */
+  recipients: readonly NewRecipient[]
+  /** In the future, or null. */
+  sendAt: Date | null
+}
+
+/** `key`: nothing is sent to a recipient whose key was used. Its message is returned again. */
+export type NewRecipient = EmailAddress & { key?: IdempotencyKey | undefined }
+
+export type FlowEmail = Envelope & {
+  source: 'flow'
+  flowId: FlowId
+  context: Record<string, unknown>
+  /** The context as JSON text. */
+  contextText: string
+  /** The attachments. */
+  content: NewContent | null
+  test: TestOptions | null
+}
+
+/** A test email is also sent if the flow is paused. It creates no contacts, counts in no metrics and triggers no webhooks. */
+export type TestOptions = {
+  /** Sent instead of the published version. */
+  version: ReadyVersion
+  /** The parameters that are added to links, instead of those of the version. */
+  utmQuery?: string | undefined
+}
+
+/** An email without a flow. */
+export type OwnEmail = Envelope & {
+  source: 'content'
+  kind: FlowKind
+  subject: string
+  tags: readonly Tag[]
+  content: NewContent
+}
+
+export type Accepted = {
+  /** In the order of the emails. */
+  results: EmailResult[]
+  /** Whether these are the results of an earlier submission with the same key. */
+  isReplayed: boolean
+}
+
+export type EmailResult = ({ ok: true } & AcceptedEmail) | { ok: false; error: Refusal }
+
+export type AcceptedEmail = {
+  /** Null if everything comes from a flow. */
+  id: EmailId | null
+  queuedAt: Date
+  sendAt: Date | null
+  /** In the order of the recipients. */
+  messages: AcceptedMessage[]
+}
+
+export type AcceptedMessage = {
+  id: MessageId
+  /** Null for a test email to an address without a contact. */
+  contactId: ContactId | null
+  contactCreated: boolean
+  email: string
+  status: 'queued' | 'scheduled' | 'suppressed'
+  reason: string | null
+  warnings: string[]
+}
+
+/** The key as it is unique among all organizations. */
+export const keyName = (organizationId: OrganizationId, key: string): string => `${organizationId} ${key}`
+
+const noKeys: readonly IdempotencyKey[] = []
+
+/** All keys of a submission: its own, or those of its recipients. */
+export function keysOf({ key, emails }: Submission): readonly IdempotencyKey[] {
+  if (key) return [key]
+  const [first] = emails
+  if (emails.length === 1 && first && 'recipients' in first && !first.recipients[0]?.key) return noKeys
+  return emails.flatMap((email) =>
+    'recipients' in email ? email.recipients.flatMap((recipient) => recipient.key ?? []) : [],
+  )
+}
+
+export const keyReused = () =>
+  new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with a different request. Use a new key.')
