@@ -2,10 +2,11 @@ import type { Standing } from '../../audience/audience.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { countRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
+import type { Refusal } from '../../platform/values/errors.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId, EmailId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
 import type { SendRow } from '../attempts/send.sql.ts'
-import type { OldAnswer, StoredAnswer } from './stored-answer.ts'
+import type { AcceptedMessage } from './submission.ts'
 
 export type FlowState = {
   organizationId: OrganizationId
@@ -233,6 +234,18 @@ export const insertMessages = (tx: Tx, messages: readonly NewMessage[], isReturn
     ) as message (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient, status,
       reason, is_test, send_at, content_id, tags)
     ${isReturned ? sql`returning id, context, recipient, queued_at` : sql``}`
+
+/**
+ * The results of a submission as they are stored with its idempotency key. Without addresses, so that a contact can be
+ * erased: these are read from the messages, or from the repeated request.
+ */
+export type StoredAnswer = (
+  | { id: EmailId | null; messages: StoredMessage[] }
+  | { error: Pick<Refusal, 'type' | 'message' | 'fields'> }
+)[]
+type StoredMessage = Pick<AcceptedMessage, 'id' | 'status' | 'reason' | 'warnings'> & { contact_created: boolean }
+/** What release 0.1.0 stores about the only message, while some processes are not upgraded yet. */
+type OldAnswer = Omit<StoredMessage, 'id'>
 
 export type UsedKey = {
   organizationId: OrganizationId

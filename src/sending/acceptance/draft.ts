@@ -19,7 +19,7 @@ import {
   newId,
   type OrganizationId,
 } from '../../platform/values/ids.ts'
-import { type ContentToWrite, contentToHandOver, type NewContent } from '../attachments/contents.ts'
+import { contentToHandOver, type NewContent } from '../attachments/contents.ts'
 import type { FlowState, NewKey, NewMessage, Recipient } from './accept.sql.ts'
 import { missingRefusal, warningsOf } from './context.ts'
 import type { Allowance } from './new-organization-quota.ts'
@@ -36,7 +36,7 @@ import {
   type NewRecipient,
   type Submission,
 } from './submission.ts'
-import type { MessageToWrite } from './write-drafts.ts'
+import type { Rows } from './write-drafts.ts'
 
 /** A submission that waits to be accepted. */
 export type Item = {
@@ -59,12 +59,7 @@ export type LookUps = {
 }
 
 /** The rows of a submission, and its results once they are written. */
-export type Draft = {
-  messages: MessageToWrite[]
-  contents: ContentToWrite[]
-  keys: NewKey[]
-  results: EmailResult[]
-}
+export type Draft = Rows & { results: EmailResult[] }
 /** Drafts the email of one recipient in a task process. */
 type SlowDraft = () => Promise<unknown>
 

@@ -1,18 +1,8 @@
 import type { Reader } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/values/errors.ts'
-import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'
-import { findUsedKeys, findWrittenMessages, type UsedKey } from './accept.sql.ts'
-import { type AcceptedMessage, type EmailResult, keyName, type NewEmail } from './submission.ts'
-
-/**
- * The results of a submission as they are stored with its idempotency key. Without addresses, so that a contact can be
- * erased: these are read from the messages, or from the repeated request.
- */
-export type StoredAnswer = (
-  | { id: EmailId | null; messages: StoredMessage[] }
-  | { error: Pick<Refusal, 'type' | 'message' | 'fields'> }
-)[]
-type StoredMessage = Pick<AcceptedMessage, 'id' | 'status' | 'reason' | 'warnings'> & { contact_created: boolean }
+import type { OrganizationId } from '../../platform/values/ids.ts'
+import { findUsedKeys, findWrittenMessages, type StoredAnswer, type UsedKey } from './accept.sql.ts'
+import { type EmailResult, keyName, type NewEmail } from './submission.ts'
 
 export function answerText(results: readonly EmailResult[]): string {
   const answer: StoredAnswer = results.map((result) => {
@@ -28,9 +18,6 @@ export function answerText(results: readonly EmailResult[]): string {
   })
   return JSON.stringify(answer)
 }
-
-/** What release 0.1.0 stores about the only message, while some processes are not upgraded yet. */
-export type OldAnswer = Omit<StoredMessage, 'id'>
 
 const answerOf = ({ answer, messageId }: UsedKey): StoredAnswer =>
   Array.isArray(answer) ? answer : [{ id: null, messages: [{ ...answer, id: messageId }] }]

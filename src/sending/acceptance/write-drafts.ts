@@ -6,19 +6,19 @@ import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import type { EmailContent } from '../attachments/content.ts'
-import { writeContents } from '../attachments/contents.ts'
+import { type ContentToWrite, writeContents } from '../attachments/contents.ts'
 import type { MessageToSend } from '../attempts/attempt.ts'
 import {
   insertContacts,
   insertKeys,
   insertMessages,
   type NewContact,
+  type NewKey,
   type NewMessage,
   type Recipient,
   releaseKeys,
   type StoredValues,
 } from './accept.sql.ts'
-import type { Draft } from './draft.ts'
 
 export type MessageToWrite = {
   message: NewMessage
@@ -32,12 +32,15 @@ export type MessageToWrite = {
   }
 }
 
+/** The rows of a submission. */
+export type Rows = { messages: MessageToWrite[]; contents: ContentToWrite[]; keys: NewKey[] }
+
 /**
  * Writes the contacts, idempotency keys, messages, jobs and contents of submissions, and returns the submissions that were
  * written: all but those of which, since the look-up, a contact was created or a key was used by another process. Of those,
  * nothing is written except possibly contacts. The keys of different submissions must be different.
  */
-export async function writeDrafts<Drafted extends Draft>(tx: Tx, drafts: readonly Drafted[]): Promise<Drafted[]> {
+export async function writeDrafts<Draft extends Rows>(tx: Tx, drafts: readonly Draft[]): Promise<Draft[]> {
   const created = await createContacts(tx, drafts)
   const withContacts = drafts.filter(({ messages }) =>
     messages.every(({ message: { newContact, contactId } }) => !newContact || created.has(contactId)),
@@ -46,8 +49,8 @@ export async function writeDrafts<Drafted extends Draft>(tx: Tx, drafts: readonl
     tx,
     withContacts.flatMap(({ keys }) => keys),
   )
-  const written: Drafted[] = []
-  const lost: Drafted[] = []
+  const written: Draft[] = []
+  const lost: Draft[] = []
   for (const draft of withContacts)
     if (draft.keys.every(({ messageId }) => reserved.has(messageId))) written.push(draft)
     else lost.push(draft)
@@ -65,7 +68,7 @@ export async function writeDrafts<Drafted extends Draft>(tx: Tx, drafts: readonl
 }
 
 /** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */
-async function createContacts(tx: Tx, drafts: readonly Draft[]): Promise<Set<ContactId>> {
+async function createContacts(tx: Tx, drafts: readonly Rows[]): Promise<Set<ContactId>> {
   const contacts = new Map<ContactId, NewContact>()
   for (const { messages } of drafts)
     for (const { message } of messages) {
