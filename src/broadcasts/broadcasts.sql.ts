@@ -11,7 +11,7 @@ import {
   parseId,
   type UserId,
 } from '../platform/values/ids.ts'
-import type { WeeklyWindow } from './sending/weekly-window.ts'
+import type { WeeklyWindow } from '../platform/values/weekly-window.ts'
 
 export const broadcastStatuses = [
   'draft',

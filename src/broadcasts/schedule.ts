@@ -2,8 +2,8 @@ import { dayMs } from '../platform/values/durations.ts'
 import { invalid } from '../platform/values/errors.ts'
 import { instantOf, isTimeZone, parseWallClock, type WallClock } from '../platform/values/time-zone.ts'
 import { parseTimestamp } from '../platform/values/timestamp.ts'
+import { minutesOf, type WeeklyWindow, weekdays, windowMinutesMin } from '../platform/values/weekly-window.ts'
 import type { Schedule } from './broadcasts.sql.ts'
-import { minutesOf, type WeeklyWindow, weekdays, windowMinutesMin } from './sending/weekly-window.ts'
 
 /** Clocks on these islands are ahead of all others, so a local time comes there first. */
 const earliestZone = 'Pacific/Kiritimati'

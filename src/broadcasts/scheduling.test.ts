@@ -3,7 +3,7 @@ import { emails, fill } from '../../test/support/broadcasts.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
-import { weekdays } from './sending/weekly-window.ts'
+import { weekdays } from '../platform/values/weekly-window.ts'
 
 const minuteMs = 60_000
 /** The local time of a zone with whole hours of offset, as the API expects it. */

@@ -14,6 +14,8 @@ export { findDomain, listDomains, withCurrentChecks } from './domains/domains.ts
 export { domainOfAddress, isOnlyHere } from './domains/only-here.ts'
 export type { SenderHosts, Senders, UsedDefaultSender } from './domains/senders.ts'
 export { isHostOfOther, listTrackingHosts } from './domains/tracking-hosts.ts'
+export type { Hold } from './limits/hold.ts'
+export { holdOf } from './limits/hold.ts'
 export type { Limit } from './limits/limit.ts'
 export type { LimitUse } from './limits/open-limit.ts'
 export { OpenLimit, unused } from './limits/open-limit.ts'

@@ -368,7 +368,7 @@ test('the start dialog names the rate, and a cancelled broadcast shows how many 
   const dialog = page.getByRole('dialog')
   await dialog.getByText('At most 2 emails per hour').waitFor()
   // One at once, and one every half hour.
-  expect(await dialog.innerText()).toMatch(/Now\s+4 recipients, until about \w+ \d+, \d\d:\d\d/)
+  expect(await dialog.innerText()).toMatch(/Now\s+4 recipients\s[\s\S]*Done\s+About \w+ \d+, \d\d:\d\d/)
   await dialog.getByRole('button', { name: 'Send to 4 recipients' }).click()
   const progress = page.getByRole('region', { name: 'Progress' })
   await progress.getByText('1 of 4 recipients').waitFor()

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { VariantKeyOut } from '../variant-shapes.ts'
-import type { Batch, Plan } from './plan.ts'
+import type { Plan } from './plan.ts'
 
 const PlannedEmailOut = Named('PlannedEmail', {
   variant: Nullable(VariantKeyOut),
@@ -15,34 +15,15 @@ const PlannedEmailOut = Named('PlannedEmail', {
   ),
 })
 
-const PlannedLimitOut = Named('PlannedLimit', {
-  kind: oneOf('messages_per_hour', 'mail_server', 'warm_up', 'receiving_sites'),
+const PlannedWaitOut = Named('PlannedWait', {
+  cause: oneOf('local_time', 'sending_hours', 'messages_per_hour', 'daily_limit', 'limit', 'winner'),
   name: Nullable(Type.String({ description: 'The mail server, or the domain that is warmed up.' })),
-  messages_per_second: Nullable(Type.Number()),
-  messages_per_day: Nullable(Type.Integer({ description: 'The most emails today, in UTC.' })),
-  left_today: Nullable(Type.Integer({ description: 'How many more may leave today. Other emails count as well.' })),
-})
-
-const PlannedBatchOut = Named('PlannedBatch', {
-  part: {
-    ...oneOf('all', 'sample', 'rest'),
-    description: '`sample`: the recipients that get the variants first. `rest`: those that get the winner.',
-  },
-  recipients: Type.Integer(),
-  estimated: Type.Boolean({ description: 'True if the number of recipients is an estimate.' }),
-  starts_at: Nullable(
-    Type.String({ format: 'date-time', description: 'Null if a person starts it by choosing the winner.' }),
-  ),
-  ends_at: Nullable(
+  until: Nullable(
     Type.String({
       format: 'date-time',
-      description: 'About when the last email leaves. Null if the speed is not known.',
+      description: 'When the first wait of this kind ends. Null if a person ends it by choosing the winner.',
     }),
   ),
-  waits_for: {
-    ...oneOf('start', 'local_time', 'sending_hours', 'daily_limit', 'winner'),
-    description: 'Why it does not start earlier. `start`: it is the first.',
-  },
 })
 
 export const PlanOut = Named(
@@ -60,15 +41,15 @@ export const PlanOut = Named(
           'The speed of the fastest of your recent broadcasts with 500 recipients or more. Times are estimated with it. Null if there is none, or if `messages_per_hour` is not higher.',
       }),
     ),
-    limits: Type.Array(PlannedLimitOut, {
+    receiving_limits: Type.Boolean({
       description:
-        'What slows it down. The limits of receiving sites depend on the addresses, so the times do not include them.',
+        'Whether there are limits of receiving sites. These depend on the addresses, so the times do not include them.',
     }),
-    batches: Type.Array(PlannedBatchOut, {
-      description: 'Who gets it when: emails that leave without a break are a batch. At most 12 are listed.',
-    }),
-    later_batches: Type.Integer({ description: 'How many batches follow.' }),
-    later_recipients: Type.Integer(),
+    sample: Nullable(
+      Type.Integer({ description: 'The recipients that get the variants before the winner. Null without a test.' }),
+    ),
+    waits: Type.Array(PlannedWaitOut, { description: 'Why not all emails leave at once, and until when.' }),
+    first_email_at: { ...Timestamp, description: 'When the first email leaves.' },
     ends_at: Nullable({ ...Timestamp, description: 'About when the last email leaves. Null if it is not known.' }),
     other_broadcasts: Type.Integer({
       description:
@@ -79,15 +60,14 @@ export const PlanOut = Named(
 )
 
 const emailOut = outOf(PlannedEmailOut, {})
-const limitOut = outOf(PlannedLimitOut, {})
-const batchOut = outOf(PlannedBatchOut, {}, { estimated: ({ isEstimate }: Batch) => isEstimate })
+const waitOut = outOf(PlannedWaitOut, {})
 
 export const planOut = outOf(
   PlanOut,
   {},
   {
     emails: ({ emails }: Plan) => emails.map(emailOut),
-    limits: ({ limits }: Plan) => limits.map(limitOut),
-    batches: ({ batches }: Plan) => batches.map(batchOut),
+    receiving_limits: ({ hasSiteLimits }: Plan) => hasSiteLimits,
+    waits: ({ waits }: Plan) => waits.map(waitOut),
   },
 )

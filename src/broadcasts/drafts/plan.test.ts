@@ -4,7 +4,7 @@ import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/values/durations.ts'
-import { weekdays } from '../sending/weekly-window.ts'
+import { weekdays } from '../../platform/values/weekly-window.ts'
 
 const midnight = () => new Date((Math.floor(Date.now() / dayMs) + 1) * dayMs).toISOString()
 
@@ -33,8 +33,9 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     ],
     messages_per_hour: null,
     usual_messages_per_hour: null,
-    limits: [],
-    batches: [{ part: 'all', recipients: 11, estimated: false, ends_at: null, waits_for: 'start' }],
+    receiving_limits: false,
+    sample: null,
+    waits: [],
     ends_at: null,
     other_broadcasts: 0,
   })
@@ -52,13 +53,12 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   expect((await past.get()).status).toBe('sent')
   const likeBefore = await planOf({})
   expect(likeBefore.plan).toMatchObject({ messages_per_hour: null, usual_messages_per_hour: 36_000 })
-  expect(likeBefore.plan.ends_at).toBe(likeBefore.plan.batches[0].ends_at)
   const slow = await planOf({ messages_per_hour: 27 })
   expect(slow.plan).toMatchObject({ messages_per_hour: 27, usual_messages_per_hour: null })
   // The rate allows more than the mail server accepts.
   const fast = await planOf({ messages_per_hour: 100_000_000 })
   expect(fast.plan).toMatchObject({ messages_per_hour: 100_000_000, usual_messages_per_hour: 36_000 })
-  const lastsMs = ({ plan }: typeof fast) => Date.parse(plan.ends_at) - Date.parse(plan.batches[0].starts_at)
+  const lastsMs = ({ plan }: typeof fast) => Date.parse(plan.ends_at) - Date.parse(plan.first_email_at)
   expect(lastsMs(fast)).toBe(lastsMs(likeBefore))
 
   // The sample has the size that the freeze gives it, and the rest follows.
@@ -72,12 +72,10 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     messages_per_hour: 7_200_000,
   }
   const tested = await planOf(test)
-  const [sample, rest] = tested.plan.batches
-  expect([sample, rest]).toMatchObject([
-    { part: 'sample', recipients: 6, estimated: false, waits_for: 'start' },
-    { part: 'rest', recipients: 5, estimated: false, waits_for: 'winner' },
-  ])
-  expect(Date.parse(rest.starts_at) - Date.parse(sample.ends_at)).toBe(hourMs)
+  expect(tested.plan).toMatchObject({ sample: 6, waits: [{ cause: 'winner' }] })
+  const decidesAt = Date.parse(tested.plan.waits[0].until)
+  expect(Math.abs(decidesAt - Date.now() - hourMs)).toBeLessThan(minuteMs)
+  expect(Date.parse(tested.plan.ends_at)).toBeGreaterThan(decidesAt)
   expect(
     tested.plan.emails.map(({ variant, subject }: { variant: string; subject: string }) => [variant, subject]),
   ).toEqual([
@@ -90,7 +88,7 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     return broadcast.decides_at !== null && broadcast
   })
   expect(waiting.counts).toMatchObject({ sent: 6, pending: 5 })
-  expect(Math.abs(Date.parse(waiting.decides_at) - Date.parse(rest.starts_at))).toBeLessThan(minuteMs)
+  expect(Math.abs(Date.parse(waiting.decides_at) - decidesAt)).toBeLessThan(minuteMs)
   // Others share the mail server: those in progress, and those that start within a day before it or before its end.
   const inHours = (hours: number) => ({ schedule: { at: new Date(Date.now() + hours * hourMs).toISOString() } })
   expect((await planOf({})).plan.other_broadcasts).toBe(1)
@@ -99,7 +97,7 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   expect((await planOf(inHours(48))).plan.other_broadcasts).toBe(0)
   await tested.act('cancel')
   const chosen = await planOf({ ...test, winner_by: 'manual' })
-  expect(chosen.plan.batches[1]).toMatchObject({ recipients: 5, starts_at: null, waits_for: 'winner' })
+  expect(chosen.plan).toMatchObject({ sample: 6, waits: [{ cause: 'winner', until: null }], ends_at: null })
 
   // A window that is closed now, on a scheduled broadcast that is sent now instead.
   const day = weekdays[(new Date().getUTCDay() + 8) % 7]!
@@ -114,8 +112,9 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     const rows = await app.db<{ dueAt: Date }>`select due_at from jobs where kind = 'broadcast.run'`
     return rows.find(({ dueAt }) => +dueAt > Date.now() + minuteMs)?.dueAt
   })
-  expect(closed.plan.batches).toMatchObject([{ recipients: 11, waits_for: 'sending_hours' }])
-  expect(Math.abs(Date.parse(closed.plan.batches[0].starts_at) - +due)).toBeLessThan(minuteMs)
+  const { first_email_at: firstAt, waits } = closed.plan
+  expect(waits).toEqual([{ cause: 'sending_hours', name: null, until: firstAt }])
+  expect(Math.abs(Date.parse(firstAt) - +due)).toBeLessThan(minuteMs)
   await closed.act('cancel')
 })
 
@@ -129,11 +128,7 @@ test('the limits of mail servers and warm-up plans are part of the plan', async 
   const { plan } = (await broadcast.act('check')).body.data
   expect(plan).toMatchObject({
     time_zone: 'Europe/Vienna',
-    limits: [{ kind: 'mail_server', name: 'SES', messages_per_day: 3, left_today: 3 }],
-    batches: [
-      { recipients: 3, estimated: true, waits_for: 'start' },
-      { recipients: 2, estimated: true, starts_at: midnight(), waits_for: 'daily_limit' },
-    ],
+    waits: [{ cause: 'daily_limit', name: 'SES', until: midnight() }],
   })
   await broadcast.start()
   await until('the daily limit', async () => (await broadcast.get()).counts.sent === 3)
@@ -142,8 +137,8 @@ test('the limits of mail servers and warm-up plans are part of the plan', async 
   const again = await create([await group('More', emails('b', 1))])
   const { plan: later } = (await again.act('check')).body.data
   expect(later).toMatchObject({
-    limits: [{ left_today: 0 }],
-    batches: [{ recipients: 1, starts_at: midnight(), waits_for: 'daily_limit' }],
+    first_email_at: midnight(),
+    waits: [{ cause: 'daily_limit', name: 'SES', until: midnight() }],
   })
 })
 
@@ -169,16 +164,9 @@ test('a service announcement takes the next mail server at a limit, and no warm-
   const broadcast = await create([await group('Customers', emails('a', 9))], announcement)
   const { plan } = (await broadcast.act('check')).body.data
   expect(plan).toMatchObject({
-    // A rate of 98 for 4 of 7 emails.
-    messages_per_hour: (98 * 3_600 * 7) / 4,
-    limits: [
-      { name: 'First', left_today: 3 },
-      { name: 'Second', left_today: 4 },
-    ],
-    batches: [
-      { recipients: 7, waits_for: 'start' },
-      { recipients: 2, starts_at: midnight(), waits_for: 'daily_limit' },
-    ],
+    // One of them has no rate.
+    messages_per_hour: null,
+    waits: [{ cause: 'daily_limit', name: 'First and Second', until: midnight() }],
   })
   await broadcast.act('start', { expected_recipients: 9, expected_unsubscribed: 0 })
   await until('the daily limits', async () => (await broadcast.get()).counts.sent === 7)
@@ -188,10 +176,10 @@ test('a service announcement takes the next mail server at a limit, and no warm-
   await app.manage('PATCH', `/organization/mail-servers/${secondId}`, { messages_per_day: null })
   const again = await create([await group('Others', emails('b', 9))], announcement)
   const { plan: lasting } = (await again.act('check')).body.data
-  expect(lasting).toMatchObject({ messages_per_hour: 98 * 3_600, batches: [{ recipients: 9, waits_for: 'start' }] })
+  expect(lasting).toMatchObject({ messages_per_hour: 98 * 3_600, waits: [] })
   await app.manage('PATCH', `/organization/mail-servers/${secondId}`, { messages_per_second: null })
   const { plan: free } = (await again.act('check')).body.data
-  expect(free).toMatchObject({ messages_per_hour: null, limits: [], batches: [{ recipients: 9 }] })
+  expect(free).toMatchObject({ messages_per_hour: null, waits: [] })
 })
 
 test('recipients at their local time are planned by their zones', async () => {
@@ -216,9 +204,11 @@ test('recipients at their local time are planned by their zones', async () => {
         hourCycle: 'h23',
       }),
     ) - 12
-  expect(plan.batches).toMatchObject([
-    { recipients: 2, estimated: false, starts_at: local(0), waits_for: 'start' },
-    { recipients: 4, estimated: false, starts_at: local(9 - viennaOffset), waits_for: 'local_time' },
-    { recipients: 4, estimated: false, starts_at: local(9), waits_for: 'local_time' },
-  ])
+  expect(plan).toMatchObject({
+    first_email_at: local(0),
+    waits: [{ cause: 'local_time', until: local(9 - viennaOffset) }],
+  })
+  // The last ones follow at the time of the broadcast, as those without a time zone.
+  const rated = (await (await create(groups, { schedule, messages_per_hour: 100_000 })).act('check')).body.data.plan
+  expect(Math.abs(Date.parse(rated.ends_at) - Date.parse(local(9)))).toBeLessThan(minuteMs)
 })

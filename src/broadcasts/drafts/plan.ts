@@ -1,30 +1,22 @@
 import type { ReadyVersion } from '../../content/content.ts'
-import { OpenLimit } from '../../delivery/delivery.ts'
+import { type Hold, OpenLimit } from '../../delivery/delivery.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
+import { hourMs } from '../../platform/values/durations.ts'
 import { isTimeZone } from '../../platform/values/time-zone.ts'
 import { senderOf } from '../../sending/sending.ts'
 import { countSample } from '../audience/audience.sql.ts'
 import { countOtherBroadcasts } from '../audience/other-broadcasts.sql.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
 import { splitOf } from '../prepare.ts'
-import { localStart, plannedStart, sameTimeZone } from '../schedule.ts'
-import {
-  type Cause,
-  type Forecast,
-  forecast,
-  hasDailyLimit,
-  isSpeedKnown,
-  limitedPerHour,
-  type Pace,
-  type Portion,
-  type SharedLimit,
-} from '../sending/forecast.ts'
-import { type AppliedLimit, type AppliedLimits, findLimits, type LimitParts } from '../sending/plan-limits.ts'
+import { localStart, plannedStart } from '../schedule.ts'
+import { type EmailLimits, findLimits, type LimitParts, type UsedLimit } from '../sending/plan-limits.ts'
 import { kindOf } from '../sending/service-announcements.ts'
 import { findUsualSpeed } from '../sending/usual-speed.sql.ts'
 import { hasWinner, type VariantKey, variantKeyOf } from '../variants.ts'
+import { forecastAll, type Pace, type Portion } from './forecast.ts'
 
-const batchesMax = 12
+/** Makes up for the rounding errors of two divisions, which would make a whole number one too low. */
+const roundingMax = 1e-6
 
 export type PlanParts = LimitParts
 
@@ -48,24 +40,13 @@ export type PlannedEmail = {
   exampleSubject: string | null
 }
 
-export type PlannedLimit = {
-  kind: 'messages_per_hour' | 'mail_server' | 'warm_up' | 'receiving_sites'
+/** Why not all emails leave at once. */
+export type PlannedWait = {
+  cause: Hold['cause'] | 'winner'
+  /** Of the limit. */
   name: string | null
-  messagesPerSecond: number | null
-  messagesPerDay: number | null
-  /** Emails that may still leave on this day. */
-  leftToday: number | null
-}
-
-export type Batch = {
-  part: 'all' | 'sample' | 'rest'
-  recipients: number
-  isEstimate: boolean
-  /** Null if a user starts it by choosing the winner. */
-  startsAt: Date | null
-  /** Null if the speed is not known. */
-  endsAt: Date | null
-  waitsFor: Cause | 'winner'
+  /** When the first wait for it ends. Null if a user ends it by choosing the winner. */
+  until: Date | null
 }
 
 export type Plan = {
@@ -76,11 +57,13 @@ export type Plan = {
   messagesPerHour: number | null
   /** The speed of recent broadcasts, if there are any and the limits allow more. */
   usualMessagesPerHour: number | null
-  limits: PlannedLimit[]
-  batches: Batch[]
-  /** Batches that follow, with their recipients. */
-  laterBatches: number
-  laterRecipients: number
+  /** Whether receiving sites have limits, which depend on the addresses: the times do not include them. */
+  hasSiteLimits: boolean
+  /** The recipients that get the variants before the winner is chosen. Null without a test. */
+  sample: number | null
+  waits: PlannedWait[]
+  /** When the first email leaves. */
+  firstEmailAt: Date
   /** Null if it is not known. */
   endsAt: Date | null
   /** Other broadcasts that may be sent at the same time. The times do not include them. */
@@ -93,20 +76,22 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   const emails = await Promise.all(
     counted.versions.map((version, at) => emailOf(parts, broadcast, version, at, counted.subjects[at])),
   )
-  const { limits, together, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
-  const perHour = limitedPerHour({ messagesPerHour, limits: together })
+  const { limits, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
+  const limitedSpacingMs = Math.max(
+    messagesPerHour === null ? 0 : hourMs / messagesPerHour,
+    ...limits.map(({ limit, use }) => new OpenLimit(limit, use, +now).spacingMs),
+  )
+  const perHour = limitedSpacingMs === 0 ? null : Math.floor(hourMs / limitedSpacingMs + roundingMax)
   const usual = await parts.read(organizationId, (db) => findUsualSpeed(db, organizationId))
   const usualPerHour = usual ? Math.round(usual * 3_600) : null
-  const usualSpacingMs = usual ? 1000 / usual : 0
-  const pace: Pace = { window: schedule.window, messagesPerHour, limits: together, usualSpacingMs }
+  const spacingMs = Math.max(limitedSpacingMs, usual ? 1000 / usual : 0)
   const startsAt = plannedStart(schedule, now) ?? null
-  const portions = await portionsOf(broadcast, counted, +(startsAt ?? now))
+  const from = startsAt ?? now
+  const portions = await portionsOf(broadcast, counted, +from)
   const split = hasWinner(broadcast) ? splitOf(broadcast) : undefined
   const sample = split && (await parts.read(organizationId, (db) => countSample(db, counted.recipients, split)))
-  const batches = await batchesOf(broadcast, pace, portions, sample)
-  const later = batches.items.slice(batchesMax)
-  const endsAt = batches.isComplete ? (batches.items.at(-1)?.endsAt ?? null) : null
-  const from = startsAt ?? now
+  const times = await timesOf(broadcast, portions, { window: schedule.window, spacingMs, limits }, sample)
+  const endsAt = spacingMs === 0 || times.lastAt === null ? null : new Date(times.lastAt)
   const span = { from, until: endsAt ?? from }
   const others = await parts.read(organizationId, (db) => countOtherBroadcasts(db, broadcast, span))
   return {
@@ -114,14 +99,10 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
     emails,
     messagesPerHour: perHour,
     usualMessagesPerHour: perHour !== null && usualPerHour !== null && usualPerHour >= perHour ? null : usualPerHour,
-    limits: [
-      ...(messagesPerHour === null ? [] : [{ ...noLimit, kind: 'messages_per_hour' as const }]),
-      ...limits.map((limit) => limitOut(limit, +now)),
-      ...(hasSiteLimits ? [{ ...noLimit, kind: 'receiving_sites' as const }] : []),
-    ],
-    batches: batches.items.slice(0, batchesMax),
-    laterBatches: later.length,
-    laterRecipients: later.reduce((sum, { recipients }) => sum + recipients, 0),
+    hasSiteLimits,
+    sample: sample ?? null,
+    waits: times.waits,
+    firstEmailAt: new Date(times.firstAt),
     endsAt,
     otherBroadcasts: others ?? 0,
   }
@@ -151,50 +132,29 @@ async function limitsOfSenders(
   parts: PlanParts,
   broadcast: Broadcast,
   emails: readonly PlannedEmail[],
-): Promise<AppliedLimits> {
+): Promise<EmailLimits> {
   const { organizationId, now } = broadcast
-  const limits = new Map<string, AppliedLimit>()
-  const together = new Map<string, SharedLimit>()
+  const limits = new Map<string, UsedLimit>()
   let hasSiteLimits = false
   for (const from of new Set(emails.map(({ fromEmail }) => fromEmail))) {
-    const email = { organizationId, kind: kindOf(broadcast), from }
-    const found = await findLimits(parts, email, +now)
-    for (const limit of found.limits) limits.set(limit.limit.key, limit)
-    for (const limit of found.together) together.set(limit.limit.key, limit)
+    const found = await findLimits(parts, { organizationId, kind: kindOf(broadcast), from }, +now)
+    for (const each of found.limits) limits.set(each.limit.key, each)
     hasSiteLimits ||= found.hasSiteLimits
   }
-  return { limits: [...limits.values()], together: [...together.values()], hasSiteLimits }
+  return { limits: [...limits.values()], hasSiteLimits }
 }
 
-const noLimit = { name: null, messagesPerSecond: null, messagesPerDay: null, leftToday: null }
-
-function limitOut({ kind, limit, use }: AppliedLimit, now: number): PlannedLimit {
-  const open = new OpenLimit(limit, use, now)
-  return {
-    kind,
-    name: limit.name,
-    messagesPerSecond: limit.perSecond,
-    messagesPerDay: open.perDay,
-    leftToday: open.perDay === null ? null : Math.floor(open.room),
-  }
-}
-
-type PlannedPortion = Portion & { at: string | null }
-
-/** The recipients by the time from which they get the email, as they will be divided into parts. */
+/** The recipients by the time from which they get the email, the first ones first. */
 async function portionsOf(
   { schedule }: Broadcast,
   { recipients, zones }: Counted,
   startsAt: number,
-): Promise<PlannedPortion[]> {
+): Promise<Portion[]> {
   const { at, time_zone: fallback } = schedule
-  if (!schedule.per_recipient || at === null) return [{ startsAt, zone: fallback, recipients, at: null }]
-  const groups: Record<string, string> = {}
-  const counts = new Map<string, number>()
-  const add = (zone: string, count: number) => {
-    const group = sameTimeZone(groups, at, zone)
-    counts.set(group, (counts.get(group) ?? 0) + count)
-  }
+  if (!schedule.per_recipient || at === null) return [{ startsAt, zone: fallback, recipients }]
+  const portions: Portion[] = []
+  const add = (zone: string, count: number) =>
+    portions.push({ startsAt: Math.max(startsAt, +localStart(at, zone)), zone, recipients: count })
   let others = recipients
   const pacer = new Pacer()
   for (const [zone, count] of zones) {
@@ -203,83 +163,45 @@ async function portionsOf(
     add(zone, count)
     others -= count
   }
-  add(fallback, others)
-  return [...counts].map(([zone, count]) => ({
-    startsAt: Math.max(startsAt, +localStart(at, zone)),
-    zone,
-    recipients: count,
-    at,
-  }))
+  if (others > 0 || portions.length === 0) add(fallback, others)
+  return portions.toSorted(byStart)
 }
 
-type Batches = { items: Batch[]; isComplete: boolean }
+const byStart = (a: Portion, b: Portion) => a.startsAt - b.startsAt
 
-/** `sample` is undefined if all recipients get the email at once. */
-async function batchesOf(
+type Times = { firstAt: number; lastAt: number | null; waits: PlannedWait[] }
+
+/** `sample` is undefined if all recipients get the email without waiting for a winner. */
+async function timesOf(
   broadcast: Broadcast,
+  portions: readonly Portion[],
   pace: Pace,
-  portions: readonly PlannedPortion[],
   sample: number | undefined,
-): Promise<Batches> {
-  if (sample === undefined) {
-    const all = await forecast(portions, pace)
-    return { items: batchesIn(all, pace, 'all'), isComplete: all.isComplete }
-  }
-  const { first, rest } = divide(portions, sample)
-  const isDivided = portions.length > 1
-  const sent = await forecast(first, pace)
-  const items = batchesIn(sent, pace, 'sample', isDivided)
-  const left = rest.reduce((sum, { recipients }) => sum + recipients, 0)
-  if (left === 0 || !sent.isComplete) return { items, isComplete: sent.isComplete }
-  const waiting: Batch = {
-    part: 'rest',
-    recipients: left,
-    isEstimate: false,
-    startsAt: null,
-    endsAt: null,
-    waitsFor: 'winner',
-  }
-  if (broadcast.winnerBy === 'manual') return { items: [...items, waiting], isComplete: true }
-  const decidedAt = sent.stretches.at(-1)!.endsAt + broadcast.decideAfterSeconds * 1000
-  const later = rest.map((portion) => ({
-    ...portion,
-    startsAt: portion.at === null ? decidedAt : +localStart(portion.at, portion.zone, new Date(decidedAt)),
-  }))
-  const followed = await forecast(later, { ...pace, limits: sent.limits })
-  // At their local time, they wait longer than for the winner.
-  const reason = broadcast.schedule.per_recipient ? 'local_time' : 'winner'
-  const others = batchesIn(followed, pace, 'rest', isDivided).map((batch) =>
-    batch.waitsFor === 'start' ? { ...batch, waitsFor: reason as Batch['waitsFor'] } : batch,
-  )
-  return { items: [...items, ...others], isComplete: followed.isComplete }
-}
-
-/** Divides the recipients of each portion in the same proportion. */
-function divide(portions: readonly PlannedPortion[], sample: number) {
+): Promise<Times> {
+  const { schedule, winnerBy, decideAfterSeconds } = broadcast
   const all = portions.reduce((sum, { recipients }) => sum + recipients, 0)
-  const first: PlannedPortion[] = []
-  const rest: PlannedPortion[] = []
-  let before = 0
-  let sampled = 0
-  for (const portion of portions) {
-    before += portion.recipients
-    const end = all === 0 ? 0 : Math.round((sample * before) / all)
-    first.push({ ...portion, recipients: end - sampled })
-    rest.push({ ...portion, recipients: portion.recipients - (end - sampled) })
-    sampled = end
-  }
-  return { first, rest }
+  const first = await forecastAll(sample === undefined ? portions : shareOf(portions, sample / all), pace)
+  const { firstAt } = first
+  const waits = first.holds.map(waitOf)
+  if (sample === undefined || sample >= all || first.lastAt === null) return { firstAt, lastAt: first.lastAt, waits }
+  if (winnerBy === 'manual')
+    return { firstAt, lastAt: null, waits: [...waits, { cause: 'winner', name: null, until: null }] }
+  const decidedAt = first.lastAt + decideAfterSeconds * 1000
+  const later = shareOf(portions, 1 - sample / all).map((portion) => ({
+    ...portion,
+    startsAt: schedule.per_recipient ? +localStart(schedule.at!, portion.zone, new Date(decidedAt)) : decidedAt,
+  }))
+  const rest = await forecastAll(later.toSorted(byStart), { ...pace, limits: first.limits })
+  const winner: PlannedWait = { cause: 'winner', name: null, until: new Date(decidedAt) }
+  const others = rest.holds.filter(({ cause }) => waits.every((wait) => wait.cause !== cause))
+  return { firstAt, lastAt: rest.lastAt, waits: [...waits, winner, ...others.map(waitOf)] }
 }
 
-function batchesIn({ stretches }: Forecast, pace: Pace, part: Batch['part'], isDivided = false): Batch[] {
-  const hasSpeed = isSpeedKnown(pace)
-  const isEstimate = stretches.length > 1 && (isDivided || hasSpeed || hasDailyLimit(pace))
-  return stretches.map(({ startsAt, endsAt, recipients, cause }) => ({
-    part,
-    recipients,
-    isEstimate,
-    startsAt: new Date(startsAt),
-    endsAt: hasSpeed ? new Date(endsAt) : null,
-    waitsFor: cause,
-  }))
-}
+const shareOf = (portions: readonly Portion[], share: number): Portion[] =>
+  portions.map((portion) => ({ ...portion, recipients: Math.round(portion.recipients * share) }))
+
+const waitOf = ({ cause, limit, until }: Hold): PlannedWait => ({
+  cause,
+  name: limit?.name ?? null,
+  until: new Date(until),
+})

@@ -4,7 +4,7 @@ import { newCustomer } from '../../../test/support/service.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { linkOf } from '../../events/recording/link.ts'
-import { weekdays } from '../sending/weekly-window.ts'
+import { weekdays } from '../../platform/values/weekly-window.ts'
 
 const html = `<p>For {{ first_name | default: "you" }} in {{ city }}.
   <a href="https://example.com/news?for={{ email | url_encode }}">Read</a> <a href=HTTPS://example.com/a&amp;b#top>More</a>

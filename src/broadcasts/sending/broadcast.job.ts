@@ -10,6 +10,7 @@ import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { FailureLog } from '../../platform/runtime/failure-log.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId, OrganizationId } from '../../platform/values/ids.ts'
+import { windowAt } from '../../platform/values/weekly-window.ts'
 import type { AttemptParts, BroadcastParts } from '../../sending/sending.ts'
 import { type Broadcast, findBroadcast, lockBroadcast } from '../broadcasts.sql.ts'
 import { broadcastKind, type PartPayload } from '../ledger/lanes.ts'
@@ -25,7 +26,6 @@ import { giveUpPart } from './give-up-part.ts'
 import { kindOf } from './service-announcements.ts'
 import { Slots } from './slots.ts'
 import { Turn, type TurnEnd } from './turn.ts'
-import { windowAt } from './weekly-window.ts'
 
 export type BroadcastJobParts = AttemptParts &
   PauseParts & {

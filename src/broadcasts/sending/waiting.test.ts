@@ -6,7 +6,7 @@ import { freePort } from '../../../test/support/service.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { dayMs, hourMs } from '../../platform/values/durations.ts'
-import { weekdays } from './weekly-window.ts'
+import { weekdays } from '../../platform/values/weekly-window.ts'
 
 type Wait = { cause: string; recipients: number | null; detail: string | null; until: string | null }
 type Broadcast = Awaited<ReturnType<Awaited<ReturnType<typeof fill>>['create']>>

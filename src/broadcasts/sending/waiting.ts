@@ -1,5 +1,7 @@
 import {
   findServerStates,
+  type Hold,
+  holdOf,
   type MailServers,
   OpenLimit,
   type OpenServer,
@@ -8,7 +10,6 @@ import {
 } from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
-import { dayMs } from '../../platform/values/durations.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { limitReason, senderOf, serverDownReason } from '../../sending/sending.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
@@ -16,7 +17,6 @@ import { findFlowOf, selectSenders } from '../results/flow-of-broadcast.sql.ts'
 import { findLimits } from './plan-limits.ts'
 import { kindOf } from './service-announcements.ts'
 import { selectWaitingEmails, selectWaitingParts, type WaitingEmail, type WaitingPart } from './waiting.sql.ts'
-import { windowAt } from './weekly-window.ts'
 
 export const waitCauses = [
   'paused',
@@ -133,6 +133,7 @@ function problemOf(server: OpenServer, stored: ServerState | undefined) {
   return state.kind === 'down' ? { name, reason: state.reason, nextTryAt: state.nextTryAt } : undefined
 }
 
+/** Asks the same question as the sender, for the part that goes on next. */
 async function waitOfParts(
   parts: WaitingParts,
   broadcast: Broadcast,
@@ -142,27 +143,21 @@ async function waitOfParts(
   const { organizationId, schedule, messagesPerHour } = broadcast
   const now = +broadcast.now
   const [{ dueAt, zone, isStarted }] = open as [WaitingPart]
-  const waitMs = +dueAt - now
-  const until = dueAt
-  if (waitMs > 0) {
-    const { window, time_zone: fallback } = schedule
-    const hours = window && windowAt(window, zone ?? fallback, now)
-    if (hours && !hours.isOpen) return { ...everyone, cause: 'sending_hours', until: new Date(hours.until) }
-    if (schedule.per_recipient && !isStarted && waitMs > shortMs) return { ...everyone, cause: 'local_time', until }
-  }
-  // A part at its daily limit asks again from time to time.
-  const { limits, together } = await findLimits(parts, { organizationId, kind: kindOf(broadcast), from }, now)
-  const usedUp = together.find(({ limit, use }) => new OpenLimit(limit, use, now).room < 1)
-  if (usedUp) {
-    const named = limits.find(({ limit }) => limit.key === usedUp.limit.key) ?? limits[0]
-    const midnight = new Date((Math.floor(now / dayMs) + 1) * dayMs)
-    return { ...everyone, cause: 'daily_limit', detail: named?.limit.name ?? null, until: midnight }
-  }
-  if (waitMs < shortMs) return undefined
-  if (messagesPerHour !== null)
-    return { ...everyone, cause: 'messages_per_hour', detail: String(messagesPerHour), until }
+  const { window, time_zone: fallback } = schedule
+  const { limits } = await findLimits(parts, { organizationId, kind: kindOf(broadcast), from }, now)
+  const used = limits.map(({ limit, use }) => new OpenLimit(limit, use, now))
   const rated = limits.find(({ limit }) => limit.perSecond !== null)
-  return rated ? { ...everyone, cause: 'limit', detail: rated.limit.name, until } : undefined
+  const turn: Hold | undefined =
+    schedule.per_recipient && !isStarted
+      ? { cause: 'local_time', until: +dueAt, limit: null }
+      : messagesPerHour !== null
+        ? { cause: 'messages_per_hour', until: +dueAt, limit: null }
+        : rated && { cause: 'limit', until: +dueAt, limit: rated.limit }
+  const hold = holdOf({ hours: window && { window, zone: zone ?? fallback }, turn, limits: used }, now)
+  if (!hold || hold.until - now < shortMs) return undefined
+  const { cause, limit, until } = hold
+  const detail = cause === 'messages_per_hour' ? String(messagesPerHour) : (limit?.name ?? null)
+  return { ...everyone, cause, detail, until: new Date(until) }
 }
 
 const causeOf = ({ reason }: WaitingEmail): Wait['cause'] =>

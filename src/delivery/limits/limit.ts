@@ -18,6 +18,9 @@ export type Limit = {
   waitsInBroadcast?: true | undefined
 }
 
+/** A limit that lets no further email through until then. */
+export type LimitHold = { cause: 'daily_limit' | 'limit'; until: number; limit: Limit }
+
 /**
  * urgent: transactional. waited: bulk email that had to wait before, so it goes before other bulk email. bulk: all others.
  */

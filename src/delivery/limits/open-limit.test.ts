@@ -27,7 +27,7 @@ function simulate(limit: Limit, emails: { name: string; at: number; urgency: Urg
     waiting.sort((a, b) => a.at - b.at)
     const email = waiting.shift()!
     const open = new OpenLimit(limit, current, email.at)
-    const refused = open.refusal(email.urgency, horizon[email.urgency])
+    const refused = open.hold(email.urgency, horizon[email.urgency])
     const asked = email.asked + 1
     if (refused) {
       open.wait(email.urgency, refused)
@@ -70,8 +70,8 @@ test('a time that no waiting email uses is free for others', () => {
   const limit = limitOf({ perSecond: 1 })
   const { use } = simulate(limit, bulk(3))
   const crowded = { ...use, queues: { ...use.queues, bulk: start + dayMs } }
-  expect(new OpenLimit(limit, crowded, use.nextAt - 500).refusal('bulk', 1_000)).toMatchObject({ cause: 'rate' })
-  expect(new OpenLimit(limit, crowded, use.nextAt).refusal('bulk', 1_000)).toBeUndefined()
+  expect(new OpenLimit(limit, crowded, use.nextAt - 500).hold('bulk', 1_000)).toMatchObject({ cause: 'limit' })
+  expect(new OpenLimit(limit, crowded, use.nextAt).hold('bulk', 1_000)).toBeUndefined()
 })
 
 test('an email asks again after two hours at the latest, since the limit may have been raised', () => {
@@ -79,7 +79,7 @@ test('an email asks again after two hours at the latest, since the limit may hav
   let use = unused
   for (let email = 0; email < 1_000; email++) {
     const open = new OpenLimit(limit, use, start)
-    const refused = open.refusal('bulk', 1_000)
+    const refused = open.hold('bulk', 1_000)
     if (refused) {
       expect(refused.until).toBeLessThanOrEqual(start + 2 * hourMs)
       open.wait('bulk', refused)
@@ -115,7 +115,7 @@ test('a plan counts the days on which something was sent, and a break resumes at
     const at = start + day * dayMs
     const open = new OpenLimit(limit, use, at)
     let sent = 0
-    for (; sent < 100 && !open.refusal('bulk', 0); sent++) open.take()
+    for (; sent < 100 && !open.hold('bulk', 0); sent++) open.take()
     return { sent, use: open.use }
   }
   const first = sentOn(0, unused)
@@ -135,5 +135,5 @@ test('a plan never delays an urgent email, which counts nevertheless', () => {
   const { left, use } = simulate(limit, urgent)
   expect(left.map(({ at }) => at)).toEqual(urgent.map(({ at }) => at))
   expect(use.used).toBe(5)
-  expect(new OpenLimit(limit, use, start + 10).refusal('bulk', 0)).toMatchObject({ cause: 'day' })
+  expect(new OpenLimit(limit, use, start + 10).hold('bulk', 0)).toMatchObject({ cause: 'daily_limit' })
 })

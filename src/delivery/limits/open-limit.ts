@@ -1,5 +1,5 @@
 import { dayMs, hourMs } from '../../platform/values/durations.ts'
-import type { Limit, Urgency } from './limit.ts'
+import type { Limit, LimitHold, Urgency } from './limit.ts'
 
 /** Times are in milliseconds since 1970, on the clock of the database. */
 export type LimitUse = {
@@ -23,8 +23,6 @@ export const unused = (now: number): LimitUse => ({
   queues: { urgent: 0, waited: 0, bulk: 0 },
 })
 
-export type Refused = { cause: 'rate' | 'day'; until: number }
-
 /**
  * Emails are spaced a little wider than the rate, because they leave some milliseconds later than planned: no second has more of
  * them than the limit.
@@ -43,13 +41,13 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 /** A limit whose row is locked. Its use is changed by emails that are let through or told to wait. */
 export class OpenLimit {
   readonly use: LimitUse
-  readonly #limit: Limit
+  readonly limit: Limit
   readonly #now: number
   readonly #midnight: number
   readonly #spacingMs: number
 
   constructor(limit: Limit, use: LimitUse, now: number) {
-    this.#limit = limit
+    this.limit = limit
     this.#now = now
     this.#midnight = (Math.floor(now / dayMs) + 1) * dayMs
     this.#spacingMs = limit.perSecond === null ? 0 : 1000 / (limit.perSecond * rateShare)
@@ -66,7 +64,7 @@ export class OpenLimit {
   }
 
   get perDay(): number | null {
-    const { perDay, plan } = this.#limit
+    const { perDay, plan } = this.limit
     const planned = plan?.[this.use.days - 1]
     return planned === undefined ? perDay : Math.min(planned, perDay ?? planned)
   }
@@ -96,17 +94,20 @@ export class OpenLimit {
   }
 
   /** Returns undefined if an email may leave before the end of `horizonMs`. */
-  refusal(urgency: Urgency, horizonMs: number): Refused | undefined {
-    if (urgency === 'urgent' && this.#limit.sparesUrgent) return undefined
-    if (this.#isUsedUp) return { cause: 'day', until: Math.max(this.#midnight, this.#queueEnd(urgency)) }
+  hold(urgency: Urgency, horizonMs: number): LimitHold | undefined {
+    const { limit } = this
+    if (urgency === 'urgent' && limit.sparesUrgent) return undefined
+    if (this.#isUsedUp) return { cause: 'daily_limit', until: Math.max(this.#midnight, this.#queueEnd(urgency)), limit }
     // An email that waits until after midnight would count for the day before.
     const before = this.perDay === null ? Number.POSITIVE_INFINITY : this.#midnight
     const isBehind = this.#isBehindOthers(urgency, horizonMs)
     const until = Math.max(this.nextAt, this.#queueEnd(urgency))
-    if (!this.hasRate) return isBehind ? { cause: 'day', until } : undefined
+    if (!this.hasRate) return isBehind ? { cause: 'daily_limit', until, limit } : undefined
     // A time that nobody uses is free for all.
     const lastAt = this.#now + (isBehind ? 0 : horizonMs)
-    return this.nextAt <= lastAt && this.nextAt < before ? undefined : { cause: 'rate', until: this.#soon(until) }
+    return this.nextAt <= lastAt && this.nextAt < before
+      ? undefined
+      : { cause: 'limit', until: this.#soon(until), limit }
   }
 
   /** Emails that wait go before new ones, the oldest first. */
@@ -128,8 +129,8 @@ export class OpenLimit {
   }
 
   /** An email that waits is tried again at `until`, and the next one after it. */
-  wait(urgency: Urgency, { cause, until }: Refused): void {
-    const stepMs = cause === 'day' ? Math.max(nextDayStepMs, this.#spacingMs) : this.#spacingMs
+  wait(urgency: Urgency, { cause, until }: Pick<LimitHold, 'cause' | 'until'>): void {
+    const stepMs = cause === 'daily_limit' ? Math.max(nextDayStepMs, this.#spacingMs) : this.#spacingMs
     this.use.queues[urgency] = until + stepMs
   }
 

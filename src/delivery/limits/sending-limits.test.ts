@@ -38,7 +38,7 @@ async function send(limits: SendingLimits, limit: readonly Limit[]): Promise<num
   for (let hasWaited = false; ; hasWaited = true) {
     const taken = await limits.take(limit[0]!.organizationId, limit, { isBulk: true, hasWaited })
     if (taken.kind === 'taken') return taken.at.getTime()
-    expect(taken.cause).toBe('rate')
+    expect(taken.cause).toBe('limit')
     await sleep(taken.waitMs)
   }
 }
@@ -123,7 +123,7 @@ test('an email takes all of its limits or none', async () => {
   expect(await processes[0]!.take(organizationId, [limit, full], { isBulk: false })).toMatchObject({
     kind: 'wait',
     limit: full,
-    cause: 'day',
+    cause: 'daily_limit',
   })
   const taken = await Promise.all(
     Array.from({ length: 6 }, () => processes[0]!.take(organizationId, [limit], { isBulk: false })),

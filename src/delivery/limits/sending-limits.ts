@@ -3,8 +3,9 @@ import { createBatcher, type DbBatcherOptions, type ItemBatcher, inTurn } from '
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { leastUuid, type OrganizationId } from '../../platform/values/ids.ts'
-import { type Limit, type Urgency, urgencies } from './limit.ts'
-import { type LimitUse, OpenLimit, type Refused } from './open-limit.ts'
+import { longest } from './hold.ts'
+import { type Limit, type LimitHold, type Urgency, urgencies } from './limit.ts'
+import { type LimitUse, OpenLimit } from './open-limit.ts'
 import {
   deleteOldUses,
   deleteUse,
@@ -42,6 +43,8 @@ export type TakeOptions = {
   isInBroadcast?: boolean
 }
 
+export type Waits = { kind: 'wait'; limit: Limit; cause: LimitHold['cause']; waitMs: number }
+
 /**
  * taken: the email may leave now. wait: it may not, and should be tried again after `waitMs`. `at`: the planned time on the clock
  * of the database.
@@ -53,7 +56,7 @@ export type Taken =
       /** Must be called if the email was not sent: then it does not count for the day. */
       giveBack: () => void
     }
-  | { kind: 'wait'; limit: Limit; cause: 'rate' | 'day'; waitMs: number }
+  | Waits
 
 /** Keys of limits whose use is kept, because it counts days. */
 const planPrefix = 'plan/'
@@ -82,7 +85,7 @@ type Item = { organizationId: OrganizationId } & ({ ask: Ask } | { givenBack: re
 
 type Answer =
   | { kind: 'reserved'; limits: ReadonlySet<Limit>; at: number; now: number; counted: GivenBack[] }
-  | { kind: 'wait'; limit: Limit; cause: 'rate' | 'day'; waitMs: number }
+  | Waits
   | { kind: 'none' }
 
 const unlimited: Taken = { kind: 'taken', at: new Date(0), giveBack: () => {} }
@@ -226,36 +229,26 @@ async function reserveLocked(tx: Tx, keys: readonly LimitKey[], items: readonly 
 
 const nameOf = ({ organizationId, key }: LimitKey) => `${organizationId} ${key}`
 
-type RefusedBy = { limit: Limit; refused: Refused }
-
 /** All limits let the email through, or it waits for the one that delays it most. */
 function reserve(
   { limits, urgency, horizonMs, isInBroadcast }: Ask,
   openLimit: (limit: Limit) => OpenLimit,
   now: number,
 ): Answer {
-  let at = now
-  let slowest: RefusedBy | undefined
-  // A broadcast waits as a whole if it can.
-  const waitsInBroadcast = ({ limit }: RefusedBy) => isInBroadcast && limit.waitsInBroadcast === true
-  const isSlower = (a: RefusedBy, b: RefusedBy) =>
-    waitsInBroadcast(a) === waitsInBroadcast(b) ? a.refused.until > b.refused.until : waitsInBroadcast(a)
-  for (const limit of limits) {
-    const open = openLimit(limit)
-    const refused = open.refusal(urgency, horizonMs)
-    if (!refused) at = Math.max(at, open.hasRate ? open.nextAt : now)
-    else if (!slowest || isSlower({ limit, refused }, slowest)) slowest = { limit, refused }
+  const opened = limits.map(openLimit)
+  const holds = opened.map((open) => open.hold(urgency, horizonMs))
+  // A broadcast waits as a whole if it can, and asks again for whichever email is the next then.
+  const ofBroadcast = isInBroadcast ? longest(holds.filter((hold) => hold?.limit.waitsInBroadcast)) : undefined
+  if (ofBroadcast) {
+    const { limit, cause, until } = ofBroadcast
+    return waits(ofBroadcast, (cause === 'daily_limit' ? until : openLimit(limit).nextAt) - now)
   }
-  if (slowest) {
-    const { limit, refused } = slowest
-    const open = openLimit(limit)
-    const { cause } = refused
-    // It asks again for whichever email is the next then.
-    if (waitsInBroadcast(slowest))
-      return { kind: 'wait', limit, cause, waitMs: Math.ceil((cause === 'day' ? refused.until : open.nextAt) - now) }
-    open.wait(urgency, refused)
-    return { kind: 'wait', limit, cause, waitMs: Math.ceil(refused.until - now) }
+  const hold = longest(holds)
+  if (hold) {
+    openLimit(hold.limit).wait(urgency, hold)
+    return waits(hold, hold.until - now)
   }
+  const at = Math.max(now, ...opened.map((open) => (open.hasRate ? open.nextAt : now)))
   const reserved = limits.filter((limit) => {
     const open = openLimit(limit)
     return !open.hasRate || at - open.nextAt <= sameTimeMs
@@ -266,3 +259,10 @@ function reserve(
     .map((limit) => ({ organizationId: limit.organizationId, key: limit.key, day: openLimit(limit).use.day }))
   return { kind: 'reserved', limits: new Set(reserved), at, now, counted }
 }
+
+const waits = ({ limit, cause }: LimitHold, waitMs: number): Waits => ({
+  kind: 'wait',
+  limit,
+  cause,
+  waitMs: Math.ceil(waitMs),
+})

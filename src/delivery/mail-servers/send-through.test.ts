@@ -34,7 +34,7 @@ async function sendThroughBoth(servers: readonly OpenServer[]) {
     movesOn: true,
     take: ({ name }) =>
       name === 'Second'
-        ? { kind: 'wait', limit, cause: 'rate', waitMs: 1_000 }
+        ? { kind: 'wait', limit, cause: 'limit', waitMs: 1_000 }
         : { kind: 'taken', at: new Date(), giveBack: () => {} },
     onOutcome: (carried) => outcomes.push(carried),
   })

@@ -222,7 +222,7 @@ function waitForServer(servers: readonly OpenServer[]): Outcome {
 
 function waitForLimit({ refused }: Limited): Outcome {
   const { cause, limit, waitMs } = refused
-  const detail = `${cause === 'day' ? 'daily limit' : 'limit per second'} of ${limit.name}`
+  const detail = `${cause === 'daily_limit' ? 'daily limit' : 'limit per second'} of ${limit.name}`
   return end(
     { status: 'queued', reason: limitReason, relayReply: detail, waiting: limit.waitsInBroadcast ? 'limit' : 'site' },
     waitMs,

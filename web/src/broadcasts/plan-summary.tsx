@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 import type { BroadcastCheck, BroadcastPlan } from '../api/types.ts'
 import { leftOutText } from './left-out.ts'
-import { batchLines, endLine, otherBroadcastsText, sentAtOnce, speedLines, type Test } from './plan.ts'
+import { endLine, otherBroadcastsText, planLines, speedLines, startsAtOnce, type Test } from './plan.ts'
 import classes from './plan-summary.module.css'
 
 type Props = { check: BroadcastCheck; test: Test; isAnnouncement: boolean }
@@ -20,8 +20,8 @@ export function PlanSummary({ check, test, isAnnouncement }: Props) {
   ]
   return (
     <Stack gap="sm" className={classes.plan ?? ''}>
-      <ul className={classes.batches} aria-label="Plan">
-        {batchLines(plan, test).map(({ when, who }) => (
+      <ul className={classes.steps} aria-label="Plan">
+        {planLines(plan, check.recipients, test).map(({ when, who }) => (
           <li key={`${when} ${who}`}>
             <strong>{when}</strong>
             <span>{who}</span>
@@ -46,7 +46,7 @@ export function PlanSummary({ check, test, isAnnouncement }: Props) {
 }
 
 const hasTimes = (plan: BroadcastPlan) =>
-  plan.ends_at !== null || plan.batches.some(({ starts_at: at }, n) => at !== null && (n > 0 || sentAtOnce(plan) === 0))
+  plan.ends_at !== null || !startsAtOnce(plan) || plan.waits.some(({ until }) => until !== null)
 
 const Lines = ({ lines }: { lines: string[] }) => lines.map((line) => <div key={line}>{line}</div>)
 

@@ -15,81 +15,77 @@ export function isWaitingForWinner(broadcast: Broadcast): boolean {
   return counts.pending <= recipients - sampleSize(recipients, variants.length, percent)
 }
 
-type Batch = BroadcastPlan['batches'][number]
+type Wait = BroadcastPlan['waits'][number]
 /** The A/B test as the draft or the broadcast has it. */
 export type Test = Pick<Draft | Broadcast, 'test_percent' | 'decide_after_seconds'>
 
-/** The recipients that get an email as soon as it is started. */
-export const sentAtOnce = ({ starts_at: startsAt, batches }: BroadcastPlan): number =>
-  startsAt === null && batches[0]?.waits_for === 'start' ? batches[0].recipients : 0
+/** What all emails wait for, or some. */
+const isBeforeAll = (plan: BroadcastPlan, { until }: Wait) => until !== null && until <= plan.first_email_at
 
-/** One line for each batch: when it is sent, to whom, and why not before. */
-export function batchLines(plan: BroadcastPlan, test: Test): { when: string; who: string }[] {
+/** Whether emails leave as soon as it is started. */
+export const startsAtOnce = (plan: BroadcastPlan): boolean =>
+  plan.starts_at === null && !plan.waits.some((wait) => isBeforeAll(plan, wait))
+
+/** When the first emails leave, and why others follow later. */
+export function planLines(plan: BroadcastPlan, recipients: number, test: Test): { when: string; who: string }[] {
   const time = timeIn(plan.time_zone)
-  const lines = plan.batches.map((batch, at) => ({
-    when: at === 0 && sentAtOnce(plan) > 0 ? 'Now' : whenText(batch, time),
-    who: `${whoText(batch, plan, test)}${reasonText(batch, test)}${endText(batch, time)}`,
-  }))
-  if (plan.later_batches === 0) return lines
-  const later = `${pluralize(plan.later_recipients, 'recipient', 'recipients')} in ${pluralize(plan.later_batches, 'more batch', 'more batches')}`
-  return [...lines, { when: 'Later', who: `about ${later}` }]
+  const before = plan.waits.find((wait) => isBeforeAll(plan, wait))
+  const first = {
+    when: startsAtOnce(plan) ? 'Now' : time(plan.first_email_at),
+    who: `${firstText(plan, recipients, test)}${before ? `, ${reasonText(before)}` : ''}`,
+  }
+  const later = plan.waits.filter((wait) => wait !== before)
+  return [first, ...later.map((wait) => ({ when: whenText(wait, time), who: laterText(plan, wait, recipients, test) }))]
 }
 
-function whenText({ starts_at: startsAt, waits_for: reason }: Batch, time: (at: string) => string): string {
-  if (startsAt === null) return 'When you choose'
-  return reason === 'winner' ? `About ${time(startsAt)}` : time(startsAt)
-}
+const peopleText = (recipients: number) => pluralize(recipients, 'recipient', 'recipients')
 
-function whoText({ part, recipients, estimated }: Batch, { emails }: BroadcastPlan, test: Test): string {
-  const people = `${estimated ? 'about ' : ''}${pluralize(recipients, 'recipient', 'recipients')}`
+function firstText({ sample, emails }: BroadcastPlan, recipients: number, test: Test): string {
   const variants = `one of ${emails.length} variants`
-  if (part === 'sample') return `a sample of ${people} (${test.test_percent}%) gets ${variants}`
-  if (part === 'rest') return estimated ? `${people} get the winner` : `the other ${people} get the winner`
-  return emails.length > 1 ? `${people}, each with ${variants}` : people
+  if (sample !== null) return `a sample of ${peopleText(sample)} (${test.test_percent}%) gets ${variants}`
+  return emails.length > 1 ? `${peopleText(recipients)}, each with ${variants}` : peopleText(recipients)
 }
 
-function reasonText({ waits_for: reason, starts_at: startsAt }: Batch, test: Test): string {
-  switch (reason) {
+function whenText({ cause, until }: Wait, time: (at: string) => string): string {
+  if (until === null) return 'When you choose'
+  return cause === 'winner' ? `About ${time(until)}` : time(until)
+}
+
+function laterText({ sample }: BroadcastPlan, wait: Wait, recipients: number, test: Test): string {
+  if (wait.cause !== 'winner') return `others follow, ${reasonText(wait)}`
+  const delay = durationText(Number(test.decide_after_seconds) * 1000)
+  const after = wait.until === null ? '' : `, ${delay} after the sample is sent`
+  return `the other ${peopleText(recipients - (sample ?? 0))} get the winner${after}`
+}
+
+function reasonText({ cause, name }: Wait): string {
+  switch (cause) {
     case 'local_time':
-      return ', at their local time'
+      return 'at their local time'
     case 'sending_hours':
-      return ', when the sending hours begin'
+      return 'when the sending hours begin'
     case 'daily_limit':
-      return ', when the daily limit allows more'
+      return `when the daily limit of ${name} allows more`
+    case 'limit':
+      return `because the rate of ${name} is limited`
+    case 'messages_per_hour':
     case 'winner':
-      return startsAt === null
-        ? ''
-        : `, ${durationText(Number(test.decide_after_seconds) * 1000)} after the sample is sent`
-    case 'start':
       return ''
   }
 }
-
-/** Empty if it takes less than a minute. */
-const endText = ({ starts_at: startsAt, ends_at: endsAt }: Batch, time: (at: string) => string) =>
-  endsAt === null || startsAt === null || Date.parse(endsAt) - Date.parse(startsAt) < 60_000
-    ? ''
-    : `, until about ${time(endsAt)}`
 
 /** What limits the speed. */
 export function speedLines({
   messages_per_hour: perHour,
   usual_messages_per_hour: usual,
-  limits,
+  receiving_limits: hasReceivingLimits,
 }: BroadcastPlan): string[] {
-  const named = limits.flatMap(({ kind, name, messages_per_day: perDay, left_today: left }) => {
-    const source = kind === 'mail_server' ? `The mail server ${name}` : `${name?.replace(/^the/, 'The')}`
-    if (kind === 'receiving_sites') return ['Some providers may accept the emails more slowly. These follow later.']
-    if (perDay === null) return []
-    return [`${source} allows ${pluralize(perDay, 'email', 'emails')} today (UTC); ${count(left ?? 0)} are left.`]
-  })
-  const server = limits.find(({ kind, messages_per_second: rate }) => kind === 'mail_server' && rate !== null)
-  const isSet = limits.some(({ kind }) => kind === 'messages_per_hour')
   const recently = usual === null ? '' : `, recently ${count(usual)} per hour`
-  if (perHour === null) return [`As fast as the mail server accepts${recently}`, ...named]
-  const speed = `${pluralize(perHour, 'email', 'emails')} per hour`
-  const limit = isSet ? `At most ${speed}` : `About ${speed}${server ? `, the limit of ${server.name}` : ''}`
-  return [`${limit}${recently}`, ...named]
+  const speed =
+    perHour === null
+      ? `As fast as the mail server accepts${recently}`
+      : `At most ${pluralize(perHour, 'email', 'emails')} per hour${recently}`
+  return hasReceivingLimits ? [speed, 'Some providers may accept the emails more slowly. These follow later.'] : [speed]
 }
 
 /** They share the mail server, and the plan does not know how many emails of them are left. */
@@ -99,9 +95,7 @@ export const otherBroadcastsText = (others: number) =>
 /** When the last email leaves. */
 export function endLine(plan: BroadcastPlan): string {
   if (plan.ends_at !== null) return `About ${timeIn(plan.time_zone)(plan.ends_at)}`
-  const last = plan.batches.at(-1)
-  if (last?.starts_at === null) return 'After you choose the winner'
-  return plan.later_batches > 0
-    ? 'Can’t be estimated: it takes more than a year or has too many batches'
-    : 'Depends on the speed of the mail server'
+  return plan.waits.some(({ cause, until }) => cause === 'winner' && until === null)
+    ? 'After you choose the winner'
+    : 'Can’t be estimated: it depends on the speed of the mail server, or takes very long'
 }

@@ -14,7 +14,7 @@ import { count, pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { broadcastQuery, scheduleBroadcast, sendBroadcastNow, startBroadcast } from './broadcasts.api.ts'
-import { sentAtOnce, type Test } from './plan.ts'
+import { startsAtOnce, type Test } from './plan.ts'
 import { PlanSummary } from './plan-summary.tsx'
 
 /** Ways to start a broadcast. */
@@ -147,10 +147,9 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
 function actionText(kind: FormProps['kind'], { recipients, incomplete, plan }: BroadcastCheck): string {
   const people = (value: number) => pluralize(value, 'recipient', 'recipients')
   if (kind === 'schedule') return `Schedule for ${people(recipients - incomplete)}`
-  const atOnce = sentAtOnce(plan)
-  if (atOnce === 0) return `Start for ${people(recipients - incomplete)}`
-  if (plan.batches.length === 1) return `Send to ${people(recipients - incomplete)}`
-  return `Send to ${plan.batches[0]?.estimated ? 'about ' : ''}${people(atOnce)}`
+  const onlyWinner = plan.waits.every(({ cause }) => cause === 'winner')
+  if (!startsAtOnce(plan) || !onlyWinner) return `Start for ${people(recipients - incomplete)}`
+  return `Send to ${people(plan.sample ?? recipients - incomplete)}`
 }
 
 export const unsubscribedText = (value: number) =>

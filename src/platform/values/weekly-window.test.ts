@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type WallClock, wallClockAt } from '../../platform/values/time-zone.ts'
+import { type WallClock, wallClockAt } from './time-zone.ts'
 import { minutesOf, windowAt } from './weekly-window.ts'
 
 test('a time of day has two digits for the hour, and midnight may end a window', () => {

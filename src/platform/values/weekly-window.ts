@@ -1,5 +1,5 @@
-import { dayMs, minuteMs } from '../../platform/values/durations.ts'
-import { wallClockAt } from '../../platform/values/time-zone.ts'
+import { dayMs, minuteMs } from './durations.ts'
+import { wallClockAt } from './time-zone.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 type Weekday = (typeof weekdays)[number]
