@@ -7,6 +7,7 @@ import { beside } from './beside.ts'
 import { broadcast } from './broadcast.ts'
 import { deliver } from './deliver.ts'
 import { everyday } from './everyday.ts'
+import { guard } from './guard.ts'
 import { latency } from './latency.ts'
 import { members } from './members.ts'
 import { memory } from './memory.ts'
@@ -51,6 +52,7 @@ async function main(): Promise<number> {
       verbose: { type: 'boolean', default: false },
     },
   })
+  if (positionals[0] === 'guard') return (await guard()) ? 0 : 1
   const unknown = positionals.filter((name) => !(name in benches))
   if (unknown.length > 0) {
     console.error(`Unknown bench "${unknown.join(', ')}". Available: ${Object.keys(benches).join(', ')}.`)

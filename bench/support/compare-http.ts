@@ -1,10 +1,10 @@
 import { HttpLoad } from './http-load.ts'
+import { options } from './options.ts'
 import { startPeer } from './peer.ts'
 import { type Comparison, interleave } from './rounds.ts'
 import type { Service } from './service.ts'
 
 const connections = 256
-const roundMs = 2_500
 
 /** Compares the service with a bare node:http server under the same load. */
 export async function compareWithHello(
@@ -19,11 +19,11 @@ export async function compareWithHello(
   const comparison = await interleave(
     async () => {
       const cpuBefore = service.cpuMicros()
-      const round = await ours.run(requests.ours, roundMs)
+      const round = await ours.run(requests.ours, options.roundMs)
       const cpuAfter = service.cpuMicros()
       return { ...round, cpuMicros: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore }
     },
-    () => reference.run(requests.reference, roundMs),
+    () => reference.run(requests.reference, options.roundMs),
   )
   ours.close()
   reference.close()

@@ -9,6 +9,7 @@ export type Result = {
   reference: string
   ratio: number | null
   cpuMicrosPerOperation: number | null
+  bareUnits?: number | null
   p50Ms: number | null
   p99Ms: number | null
   /** Memory of the Node process at the end. */

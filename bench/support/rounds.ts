@@ -1,4 +1,5 @@
 import { options } from './options.ts'
+import { currentSide } from './sides.ts'
 
 /** One round: the number of operations and the time they took. */
 export type Round = {
@@ -16,31 +17,35 @@ export type Comparison = {
   /** The median of the ratios of the pairs. */
   ratio: number
   cpuMicrosPerOperation: number | null
+  /** CPU time per operation as a multiple of the time that the reference takes for one. */
+  bareUnits: number | null
   p50Ms: number | null
   p99Ms: number | null
 }
-
-const pairsUsual = 5
 
 /** Alternates rounds of the service and the reference, after one warm-up pair. */
 export async function interleave(
   ours: () => Promise<Round>,
   reference: () => Promise<Round>,
-  pairs = pairsUsual,
+  pairs = options.pairs,
 ): Promise<Comparison> {
+  const takeTurn = currentSide()?.takeTurn ?? ((work) => work())
   const measured: { ours: Round; reference: Round }[] = []
   for (let pair = 0; pair <= pairs; pair++) {
-    const round = { ours: await ours(), reference: await reference() }
+    const round = await takeTurn(async () => ({ ours: await ours(), reference: await reference() }))
     if (pair > 0) measured.push(round)
     if (options.verbose)
       console.error(`  ${Math.round(rate(round.ours))}/s against ${Math.round(rate(round.reference))}/s`)
   }
   const rounds = measured.map((pair) => pair.ours)
+  const referenceRate = median(measured.map((pair) => rate(pair.reference)))
+  const cpuMicrosPerOperation = cpuPerOperation(rounds)
   return {
     ours: median(rounds.map(rate)),
-    reference: median(measured.map((pair) => rate(pair.reference))),
+    reference: referenceRate,
     ratio: median(measured.map((pair) => rate(pair.ours) / rate(pair.reference))),
-    cpuMicrosPerOperation: cpuPerOperation(rounds),
+    cpuMicrosPerOperation,
+    bareUnits: cpuMicrosPerOperation === null ? null : (cpuMicrosPerOperation * referenceRate) / 1e6,
     ...percentiles(rounds.flatMap((round) => round.latenciesMs ?? [])),
   }
 }

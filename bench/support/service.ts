@@ -11,10 +11,11 @@ import { type OrganizationId, parseId } from '../../src/platform/values/ids.ts'
 import { atEnd } from './cleanup.ts'
 import { options } from './options.ts'
 import { cpuMicrosOfTree, residentBytes } from './process-tree.ts'
+import { currentSide } from './sides.ts'
 import { until } from './until.ts'
 
 export const appSecret = 'a secret that only the benchmarks know and use'
-const program = fileURLToPath(new URL('../../bin/cli.js', import.meta.url))
+export const ourProgram = fileURLToPath(new URL('../../bin/cli.js', import.meta.url))
 /** The Node flags of `npm start`, passed on by `npm run bench`. */
 const nodeFlags = process.env.npm_package_config_node_flags?.split(' ') ?? []
 const stopWithinMs = 20_000
@@ -55,7 +56,7 @@ export async function startService(
   const port = await freePort()
   const { profileFolder } = options
   const profile = profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`] : []
-  const child = spawn(process.execPath, [...nodeFlags, ...profile, program, command], {
+  const child = spawn(process.execPath, [...nodeFlags, ...profile, currentSide()?.program ?? ourProgram, command], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
