@@ -162,7 +162,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
   }
   reportProgress('flows', flowsWanted, flowsWanted)
   return db<Flow>`
-    select flows.id, version_id, kind, subject
+    select flows.id, version_id, flows.kind, subject
     from flows
     join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = version_id
     where flows.organization_id = ${organizationId}
