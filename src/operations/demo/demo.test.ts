@@ -75,8 +75,13 @@ async function expectFiguresToAgree(
       (select count(*) from suppressions where organization_id = ${organizationId}
         and created_at > now() - interval '1 minute') as suppressions,
       (select count(*) from flows join images on images.organization_id = flows.organization_id
-        where flows.organization_id = ${organizationId} and images.created_at > flows.created_at) as images`
-  expect(early).toEqual({ events: 0, broadcasts: 0, messages: 0, suppressions: 0, images: 0 })
+        where flows.organization_id = ${organizationId} and images.created_at > flows.created_at) as images,
+      (select count(*) from messages where organization_id = ${organizationId}
+        and abs(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::int8 - extract(epoch from queued_at) * 1000) > 60_000
+      ) as ids,
+      (select count(*) from deliveries where organization_id = ${organizationId}
+        and id <> delivery_id(event_id, webhook_id)) as deliveries`
+  expect(early).toEqual({ events: 0, broadcasts: 0, messages: 0, suppressions: 0, images: 0, ids: 0, deliveries: 0 })
   const [orders] = await app.db<{ urls: number; clicks: number }>`
     select count(distinct data ->> 'url') as urls, count(*) as clicks from events
     where organization_id = ${organizationId} and event_name = 'emailClick' and data ->> 'url' like '%/orders/%'`
