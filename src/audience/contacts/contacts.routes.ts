@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
+import { csvFile, sendCsv } from '../../platform/http/csv.ts'
 import {
   answers,
   created,
@@ -35,7 +35,7 @@ import { attributeTypes, selectAttributes } from './attributes.sql.ts'
 import { type Contact, type ContactOrder, contactOrders, isByEmail } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
 import { countMatching } from './count.ts'
-import { exportContacts } from './export.ts'
+import { exportColumns, exportedContacts } from './export.ts'
 import { attributeKeysMax, nameMax, parseFields } from './fields.ts'
 import { filterQuery, readFilter } from './filter-query.ts'
 import { listContacts } from './list.ts'
@@ -64,8 +64,6 @@ const fieldsIn = {
   last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
   attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: attributeKeysMax })),
 }
-const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
-
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
 type Parts = {
   db: Db
@@ -189,9 +187,10 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
     },
     handler: async (request, reply) => {
       const filter = await readFilter(db, request)
-      const pieces = await exportContacts({ read, readAll: readCounts }, organizationIdOf(request), filter)
-      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="contacts.csv"`)
-      return reply.send(Readable.from(pieces) as never)
+      const organizationId = organizationIdOf(request)
+      const columns = await exportColumns(read, organizationId, filter)
+      const contacts = exportedContacts({ read, readAll: readCounts }, organizationId, filter)
+      return sendCsv(reply, 'contacts.csv', columns, contacts)
     },
   })
 

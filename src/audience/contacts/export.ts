@@ -1,6 +1,6 @@
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { isQueryCanceled } from '../../platform/db/db.ts'
-import { csvLine } from '../../platform/values/csv-line.ts'
+import { type CsvColumns, pagesOf } from '../../platform/http/csv.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
 import { toText } from '../../platform/values/ids.ts'
 import type { ContactFilter } from './contact-filter.ts'
@@ -24,44 +24,41 @@ const columns: Record<string, (contact: Contact) => string> = {
   last_active_at: ({ lastActiveAt }) => lastActiveAt?.toISOString() ?? '',
 }
 
-/**
- * Returns the matching contacts as CSV, in pieces, oldest first: their fields and a column per attribute. Each piece is
- * read when the previous one was consumed, so that a slow client holds no connection to the database. `readAll`
- * has a longer time limit, for evaluating the filter. Throws `Refusal` if that takes too long.
- */
-export async function exportContacts(
-  { read, readAll }: { read: BoundedRead; readAll: BoundedRead },
+/** Returns the columns of an export of the matching contacts: their fields and a column per attribute. */
+export async function exportColumns(
+  read: BoundedRead,
   organizationId: OrganizationId,
   filter: ContactFilter,
-): Promise<AsyncIterable<string>> {
+): Promise<CsvColumns<Contact>> {
   const names = await read(organizationId, (db) =>
     selectAttributeNames(db, organizationId, filter, attributeColumnsMax + 1).catch((error: unknown) => {
       if (isQueryCanceled(error)) return undefined
       throw error
     }),
   )
-  const cells = cellsFor(names)
-  const nextIds = (after?: ContactId) =>
-    readAll(organizationId, (db) => selectMatchingIds(db, organizationId, filter, after, idsMax))
-  const firstIds = await nextIds()
-  return (async function* () {
-    yield csvLine([...cells.keys()])
-    for (let ids = firstIds; ids.length > 0; ids = ids.length < idsMax ? [] : await nextIds(ids.at(-1)))
-      for (let at = 0; at < ids.length; at += rowsMax) {
-        const batch = ids.slice(at, at + rowsMax)
-        const contacts = await read(organizationId, (db) => selectContactsById(db, organizationId, batch))
-        yield contacts.map((contact) => csvLine([...cells.values()].map((cell) => cell(contact)))).join('')
-      }
-  })()
-}
-
-function cellsFor(names: string[] | undefined): Map<string, (contact: Contact) => string> {
   const cells = new Map(Object.entries(columns))
   if (names === undefined || names.length > attributeColumnsMax)
-    return cells.set('attributes', ({ attributes }) => JSON.stringify(attributes))
-  for (const name of names)
-    cells.set(cells.has(name) ? `attributes.${name}` : name, ({ attributes }) => attributeText(attributes[name]))
-  return cells
+    cells.set('attributes', ({ attributes }) => JSON.stringify(attributes))
+  else
+    for (const name of names)
+      cells.set(cells.has(name) ? `attributes.${name}` : name, ({ attributes }) => attributeText(attributes[name]))
+  return [...cells]
+}
+
+/**
+ * Reads the matching contacts in pages, oldest first. `readAll` has a longer time limit, for evaluating the filter. Throws
+ * `Refusal` if that takes too long.
+ */
+export async function* exportedContacts(
+  { read, readAll }: { read: BoundedRead; readAll: BoundedRead },
+  organizationId: OrganizationId,
+  filter: ContactFilter,
+): AsyncGenerator<Contact[]> {
+  const nextIds = (last: ContactId | undefined) =>
+    readAll(organizationId, (db) => selectMatchingIds(db, organizationId, filter, last, idsMax))
+  for await (const ids of pagesOf(idsMax, nextIds))
+    for (let at = 0; at < ids.length; at += rowsMax)
+      yield await read(organizationId, (db) => selectContactsById(db, organizationId, ids.slice(at, at + rowsMax)))
 }
 
 const attributeText = (value: unknown): string => {

@@ -1,5 +1,5 @@
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
-import { csvLine } from '../../platform/values/csv-line.ts'
+import { type CsvColumns, pagesOf } from '../../platform/http/csv.ts'
 import { toText } from '../../platform/values/ids.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
 import { variantKeyOf } from '../variants.ts'
@@ -13,41 +13,27 @@ import {
 
 const rowsMax = 1_000
 
-const columns: Record<string, (row: RecipientRow, broadcast: Broadcast) => string> = {
-  contact_id: ({ contactId }) => toText('con', contactId),
-  email: ({ email }) => email ?? '',
-  status: ({ status }) => status,
-  engagement: (row) => engagementOfRecipient(row) ?? '',
-  reason: ({ reason }) => reason ?? '',
-  message_id: ({ messageId }) => (messageId ? toText('msg', messageId) : ''),
-  // Recipients outside the sample get the winner.
-  variant: ({ variant }, { winner }) => variantKeyOf(variant ?? winner) ?? '',
-  first_opened_at: ({ firstOpenedAt }) => firstOpenedAt?.toISOString() ?? '',
-  first_clicked_at: ({ firstClickedAt }) => firstClickedAt?.toISOString() ?? '',
-  complained_at: ({ complainedAt }) => complainedAt?.toISOString() ?? '',
-  unsubscribed_at: ({ unsubscribedAt }) => unsubscribedAt?.toISOString() ?? '',
-  links: ({ links }) => (links ?? []).join(' '),
-}
-export const exportColumns = Object.keys(columns)
+export const exportColumnsOf = ({ winner }: Pick<Broadcast, 'winner'>): CsvColumns<RecipientRow> =>
+  Object.entries<(row: RecipientRow) => string>({
+    contact_id: ({ contactId }) => toText('con', contactId),
+    email: ({ email }) => email ?? '',
+    status: ({ status }) => status,
+    engagement: (row) => engagementOfRecipient(row) ?? '',
+    reason: ({ reason }) => reason ?? '',
+    message_id: ({ messageId }) => (messageId ? toText('msg', messageId) : ''),
+    // Recipients outside the sample get the winner.
+    variant: ({ variant }) => variantKeyOf(variant ?? winner) ?? '',
+    first_opened_at: ({ firstOpenedAt }) => firstOpenedAt?.toISOString() ?? '',
+    first_clicked_at: ({ firstClickedAt }) => firstClickedAt?.toISOString() ?? '',
+    complained_at: ({ complainedAt }) => complainedAt?.toISOString() ?? '',
+    unsubscribed_at: ({ unsubscribedAt }) => unsubscribedAt?.toISOString() ?? '',
+    links: ({ links }) => (links ?? []).join(' '),
+  })
 
-/**
- * Returns the recipients of a broadcast as CSV, in pieces. Each piece is read when the previous one was consumed, so that a
- * slow client holds no connection to the database.
- */
-export async function* exportRecipients(
-  read: BoundedRead,
-  broadcast: Broadcast,
-  filter: RecipientFilter,
-): AsyncIterable<string> {
-  yield csvLine(exportColumns)
-  let after: ReturnType<typeof positionOf> | undefined
-  for (;;) {
-    const rows = await read(broadcast.organizationId, (db) =>
-      selectRecipients(db, broadcast, filter, { after, limit: rowsMax }),
-    )
-    if (rows.length > 0)
-      yield rows.map((row) => csvLine(Object.values(columns).map((cell) => cell(row, broadcast)))).join('')
-    if (rows.length < rowsMax) return
-    after = positionOf(broadcast, filter, rows.at(-1)!)
-  }
-}
+/** Reads the recipients of a broadcast in pages. */
+export const exportedRecipients = (read: BoundedRead, broadcast: Broadcast, filter: RecipientFilter) =>
+  pagesOf<RecipientRow>(rowsMax, (last) =>
+    read(broadcast.organizationId, (db) =>
+      selectRecipients(db, broadcast, filter, { after: last && positionOf(broadcast, filter, last), limit: rowsMax }),
+    ),
+  )

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
+import { csvFile, sendCsv } from '../../platform/http/csv.ts'
 import { errorsOnly, IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../../platform/http/paging.ts'
@@ -14,7 +14,7 @@ import { engagementFilters, engagements } from '../../sending/sending.ts'
 import { recipientStatuses } from '../broadcasts.sql.ts'
 import { getBroadcast } from '../lifecycle.ts'
 import { variantKeyOf, variantKeys } from '../variants.ts'
-import { exportColumns, exportRecipients } from './export.ts'
+import { exportColumnsOf, exportedRecipients } from './export.ts'
 import {
   engagementOfRecipient,
   positionOf,
@@ -24,8 +24,6 @@ import {
 } from './recipients.sql.ts'
 
 const linkLengthMax = 500
-
-const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
 
 const RecipientOut = Named('BroadcastRecipient', {
   contact_id: Type.String(),
@@ -122,7 +120,13 @@ export function recipientRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], r
     schema: {
       operationId: 'exportBroadcastRecipients',
       summary: 'Export the recipients of a broadcast',
-      description: `A CSV file of the recipients with what happened to each. Columns: ${exportColumns.map((name) => `\`${name}\``).join(', ')}. Links are separated by spaces. Cells that a spreadsheet would run as a formula start with an apostrophe.`,
+      description: `A CSV file of the recipients with what happened to each. Columns: ${exportColumnsOf({
+        winner: null,
+      })
+        .map(([name]) => `\`${name}\``)
+        .join(
+          ', ',
+        )}. Links are separated by spaces. Cells that a spreadsheet would run as a formula start with an apostrophe.`,
       params: IdParams,
       querystring: Type.Object(filterQuery),
       response: { 200: csvFile, ...errorsOnly },
@@ -132,9 +136,7 @@ export function recipientRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], r
       const id = parseIdParam('brc', request.params.id)
       const filter = filterOf(request.query)
       const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
-      const pieces = exportRecipients(read, broadcast, filter)
-      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="recipients.csv"`)
-      return reply.send(Readable.from(pieces) as never)
+      return sendCsv(reply, 'recipients.csv', exportColumnsOf(broadcast), exportedRecipients(read, broadcast, filter))
     },
   })
 }

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
+import { csvFile, sendCsv } from '../../platform/http/csv.ts'
 import { errorsOnly, oneOf, page, pages } from '../../platform/http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../../platform/http/paging.ts'
 import { midnightOf, readDate } from '../../platform/values/days.ts'
@@ -11,14 +11,12 @@ import { type FieldProblem, invalid } from '../../platform/values/errors.ts'
 import { type MessageId, parseId } from '../../platform/values/ids.ts'
 import { dayBounds } from '../../platform/values/time-zone.ts'
 import { engagementFilters } from './engagement.ts'
-import { exportColumns, exportMessages } from './export.ts'
+import { exportColumns, exportedMessages } from './export.ts'
 import { type MessageFilter, messageStatuses } from './message-filter.sql.ts'
 import { messageOut } from './message-out.ts'
 import { MessageOut } from './message-shapes.ts'
 import { selectEventsOf, selectMessages } from './messages.sql.ts'
 import { findWaiting, type WaitingContext } from './waiting.ts'
-
-const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
 
 const filterQuery = {
   status: Type.Optional(oneOf(...messageStatuses)),
@@ -113,16 +111,14 @@ export function messageListRoutes(
     schema: {
       operationId: 'exportMessages',
       summary: 'Export messages',
-      description: `A CSV file of the messages that match the filters of the list, newest first. Columns: ${exportColumns.map((name) => `\`${name}\``).join(', ')}. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.`,
+      description: `A CSV file of the messages that match the filters of the list, newest first. Columns: ${exportColumns.map(([name]) => `\`${name}\``).join(', ')}. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.`,
       errors: { validation_failed: 'A date is invalid, or the range is reversed.' },
       querystring: Type.Object(filterQuery),
       response: { 200: csvFile, ...errorsOnly },
     },
     handler: async (request, reply) => {
       const filter = filterOf(request.query, timezoneOf(request))
-      const pieces = await exportMessages(read, organizationIdOf(request), filter)
-      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="messages.csv"`)
-      return reply.send(Readable.from(pieces) as never)
+      return sendCsv(reply, 'messages.csv', exportColumns, exportedMessages(read, organizationIdOf(request), filter))
     },
   })
 }
