@@ -2,7 +2,7 @@ import type { Senders } from '../delivery/delivery.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import { firstContactId, type IdRange, lastContactId } from '../platform/db/id-range.ts'
-import { runSlices, TooExpensive } from '../platform/db/slices.ts'
+import { runSlices, stopped, TooExpensive } from '../platform/db/slices.ts'
 import { type Claim, enqueue } from '../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../platform/queue/settle-jobs.ts'
 import { Pacer } from '../platform/runtime/pacer.ts'
@@ -58,9 +58,6 @@ export type PrepareParts = {
   isStopping: () => boolean
 }
 
-/** Thrown to roll back a slice if the broadcast was cancelled or another worker continues. */
-class Superseded extends Error {}
-
 /**
  * Freezes the recipients of a broadcast, divides them into parts and enqueues a job for each. The recipients are frozen in slices
  * that are committed one by one; no lock is held while one is selected, so that the broadcast can be cancelled at any time.
@@ -80,10 +77,8 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
   if (lateMs > broadcast.missedAfterSeconds * 1000) return abandon(parts, claim, broadcast, 'missed')
   try {
     const isComplete = await (isRetry(broadcast) ? resetAllFailed(parts, broadcast) : freeze(parts, broadcast))
-    if (!isComplete) return end(0)
-    await startSending(parts, claim, broadcast)
+    if (!isComplete || !(await startSending(parts, claim, broadcast))) return end(0)
   } catch (error) {
-    if (error instanceof Superseded) return end(0)
     if (error instanceof TooExpensive) return abandon(parts, claim, broadcast, 'too_expensive')
     if (!(error instanceof Refusal) || error.type === 'unavailable') throw error
     return abandon(parts, claim, broadcast, error)
@@ -158,7 +153,7 @@ async function discard(parts: PrepareParts, key: Key): Promise<boolean> {
   return isDeleted
 }
 
-/** Returns false if the process is stopping. */
+/** Returns false if the process is stopping, the broadcast was cancelled, or another worker continues. */
 async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolean> {
   const ready = await readyToSend(parts.db, broadcast)
   await checkSenders(parts.senders, parts.db, broadcast)
@@ -167,27 +162,29 @@ async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolea
   const run = (after: ContactId, size: number) =>
     parts.work(broadcast.organizationId, async (tx) => {
       const end = await findSliceEnd(tx, ready.audience, after, size)
-      freezing = await freezeSlice(tx, broadcast, ready, sliceAfter(after, end), freezing)
+      const frozen = await freezeSlice(tx, broadcast, ready, sliceAfter(after, end), freezing)
+      if (!frozen) return tx.rollback(stopped)
+      freezing = frozen
       return end
     })
   return (await runSlices({ from: freezing.to, run, isOver: parts.isStopping })) === undefined
 }
 
-/** Writes the recipients of a range. The broadcast is locked only at the end. */
+/** Writes the recipients of a range. The broadcast is locked only at the end. Returns undefined if it must be rolled back. */
 async function freezeSlice(
   tx: Tx,
   broadcast: Broadcast,
   { audience }: ReadyBroadcast,
   range: IdRange,
   before: Freezing,
-): Promise<Freezing> {
+): Promise<Freezing | undefined> {
   const { zones, rule } = await zoneRule(tx, broadcast, range, before.zones)
   const options = { zones: rule, split: splitOf(broadcast), before: before.recipients }
   const recipients = await insertRecipients(tx, broadcast.id, audience, range, options)
   const contacts = Math.max(recipients, await countContacts(tx, audience, range))
   const current = await lockBroadcast(tx, broadcast.organizationId, broadcast.id)
   const isOpen = current?.status === 'preparing'
-  if (!isOpen || (current.freezing?.to ?? firstContactId) !== before.to) throw new Superseded('Cancelled')
+  if (!isOpen || (current.freezing?.to ?? firstContactId) !== before.to) return undefined
   const after = {
     to: range.to,
     contacts: before.contacts + contacts,
@@ -220,11 +217,11 @@ async function zoneRule(
   return { zones, rule: { attribute, zones: grouped, fallback } }
 }
 
-/** Creates the parts in one transaction. */
-async function startSending(parts: PrepareParts, claim: Claim, { organizationId, id }: Broadcast): Promise<void> {
-  await parts.work(organizationId, async (tx) => {
+/** Creates the parts in one transaction. Returns false if the broadcast was cancelled or another worker continues. */
+async function startSending(parts: PrepareParts, claim: Claim, { organizationId, id }: Broadcast): Promise<boolean> {
+  return parts.work(organizationId, async (tx) => {
     const broadcast = await lockBroadcast(tx, organizationId, id)
-    if (broadcast?.status !== 'preparing') throw new Superseded('Cancelled')
+    if (broadcast?.status !== 'preparing') return false
     await checkSenders(parts.senders, tx, broadcast)
     if (isRetry(broadcast)) await checkFlow(tx, broadcast)
     else {
@@ -238,7 +235,7 @@ async function startSending(parts: PrepareParts, claim: Claim, { organizationId,
     await markSending(tx, current)
     await announceBroadcast(tx, current, 'broadcastStarted')
     const settled = await settleJobs(tx, [{ claim, retryInMs: null }])
-    if (settled.size === 0) throw new Superseded('Another worker continues')
+    return settled.size > 0 || tx.rollback(false)
   })
 }
 

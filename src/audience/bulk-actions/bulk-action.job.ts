@@ -2,7 +2,7 @@ import type { BoundedWork } from '../../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { firstContactId, lastContactId } from '../../platform/db/id-range.ts'
 import { retrying } from '../../platform/db/retrying.ts'
-import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
+import { runSlices, stopped, TooExpensive } from '../../platform/db/slices.ts'
 import { dropLane } from '../../platform/queue/queue.ts'
 import { turnWorker } from '../../platform/queue/turn-worker.ts'
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
@@ -84,22 +84,13 @@ async function select({ work }: BulkActionParts, record: BulkAction, isOver: () 
       const end = 'contactIds' in selection ? undefined : await findContactSliceEnd(tx, organizationId, after, size)
       const range = { after, to: end ?? lastContactId }
       await insertSelectedContacts(tx, record, range)
-      if (!(await updateSelectedTo(tx, record, range))) throw new Cancelled()
-      return end
+      return (await updateSelectedTo(tx, record, range)) ? end : tx.rollback(stopped)
     })
   const from = record.selectedTo ?? firstContactId
-  try {
-    const isSelected = from === lastContactId || (await runSlices({ from, run, isOver })) === undefined
-    if (isSelected) await work(organizationId, (tx) => setTotal(tx, organizationId, id))
-    return isSelected
-  } catch (error) {
-    if (error instanceof Cancelled) return false
-    throw error
-  }
+  const isSelected = from === lastContactId || (await runSlices({ from, run, isOver })) === undefined
+  if (isSelected) await work(organizationId, (tx) => setTotal(tx, organizationId, id))
+  return isSelected
 }
-
-/** Thrown to roll back a slice. */
-class Cancelled extends Error {}
 
 /**
  * Processes a batch of contacts and records the progress in the same transaction. The action is locked at the end, so
@@ -111,16 +102,13 @@ async function runBatch(parts: BulkActionParts, record: BulkAction): Promise<boo
   const batch = async (tx: Tx) => {
     const ids = await selectNextContacts(tx, organizationId, id, limit)
     const changed = ids.length > 0 ? await change(parts, tx, record, ids) : 0
-    if (!(await lockBulkAction(tx, organizationId, id))) throw new Cancelled()
+    if (!(await lockBulkAction(tx, organizationId, id))) return tx.rollback(false)
     await recordProcessed(tx, organizationId, id, ids, changed)
     if (ids.length === limit) return true
     await finishBulkAction(tx, organizationId, id, 'done', null)
     return false
   }
-  return retrying(triesMax, () => parts.work(organizationId, batch)).catch((error: unknown) => {
-    if (error instanceof Cancelled) return false
-    throw error
-  })
+  return retrying(triesMax, () => parts.work(organizationId, batch))
 }
 
 async function fail({ db }: BulkActionParts, { organizationId, id }: BulkAction, reason: string): Promise<void> {

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { isConnectionFault, isDataFault } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import { type Entry, readEntry } from './entries.ts'
-import { NotNow, type Spool } from './spool.ts'
+import type { Spool } from './spool.ts'
 
 /**
  * If nothing is committed for this long, the database counts as unavailable. The reader then gets a response within 300
@@ -121,12 +121,13 @@ export class Hits {
     const { probe, log } = this.#parts
     try {
       const count = await this.#replaySpool()
+      if (count === undefined) return
       if (this.#isDatabaseDown && count === 0) await probe()
       if (this.#isDatabaseDown) log.info('The database is available again')
       if (count > 0) log.info({ count }, 'Recorded spooled hits')
       this.#isDatabaseDown = false
     } catch (error) {
-      if (!(error instanceof NotNow || isConnectionFault(error))) throw error
+      if (!isConnectionFault(error)) throw error
     }
   }
 
@@ -199,7 +200,8 @@ export class Hits {
     }
   }
 
-  async #replaySpool(): Promise<number> {
+  /** Returns undefined if the database is still unavailable. */
+  async #replaySpool(): Promise<number | undefined> {
     const { spool, log } = this.#parts
     const stuck = new Set<string>()
     const count = await spool.replay(
@@ -215,14 +217,15 @@ export class Hits {
     return count
   }
 
-  async #rewriteAll(lines: string[]): Promise<void> {
+  async #rewriteAll(lines: string[]): Promise<boolean> {
     const entries = lines.flatMap((line) => readEntry(line) ?? [])
     const outcomes = await Promise.allSettled(entries.map((entry) => this.#parts.rewrite(entry)))
     const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     for (const reason of reasons) if (isDataFault(reason)) this.#lose(reason)
     const again = reasons.filter((reason) => !isDataFault(reason))
-    if (again.some(isConnectionFault)) throw new NotNow()
+    if (again.some(isConnectionFault)) return false
     if (again.length > 0) throw again[0]
+    return true
   }
 
   #lose(error: unknown): void {

@@ -27,8 +27,8 @@ export class SpoolFull extends Error {
   }
 }
 
-/** Thrown by `take` if no other file can be processed now either. */
-export class NotNow extends Error {}
+/** Records lines. Returns false if neither they nor others can be recorded now. */
+export type TakeLines = (lines: string[]) => Promise<boolean>
 
 type Line = { organizationId: OrganizationId; text: string }
 type OpenFile = { handle: FileHandle; path: string; bytes: number }
@@ -85,13 +85,10 @@ export class Spool {
 
   /**
    * Passes all lines to `take`, a few hundred at a time, and deletes each file after its last line. Returns the number
-   * of lines. A file that fails is kept for the next time and reported to `onFault`; the others continue, unless `take`
-   * throws `NotNow`.
+   * of lines, or undefined if `take` returned false. A file that fails is kept for the next time and reported to `onFault`;
+   * the others continue.
    */
-  async replay(
-    take: (lines: string[]) => Promise<void>,
-    onFault: (file: string, error: unknown) => void,
-  ): Promise<number> {
+  async replay(take: TakeLines, onFault: (file: string, error: unknown) => void): Promise<number | undefined> {
     let count = 0
     const names = await this.#names().catch((error: unknown) => {
       onFault(this.#directory, error)
@@ -99,9 +96,10 @@ export class Spool {
     })
     for (const name of names) {
       try {
-        count += await this.#replayFile(name, take)
+        const replayed = await this.#replayFile(name, take)
+        if (replayed === undefined) return undefined
+        count += replayed
       } catch (error) {
-        if (error instanceof NotNow) throw error
         onFault(parse(name).name, error)
       }
     }
@@ -119,7 +117,7 @@ export class Spool {
     return names.filter((name) => /\.(jsonl|replay)$/.test(name)).sort()
   }
 
-  async #replayFile(name: string, take: (lines: string[]) => Promise<void>): Promise<number> {
+  async #replayFile(name: string, take: TakeLines): Promise<number | undefined> {
     const path = await this.#claim(name)
     if (!path) return 0
     let count = 0
@@ -129,7 +127,8 @@ export class Spool {
       // Text after the last line break was truncated by a crash, and was never reported as written.
       const lines = text.split('\n').slice(0, -1)
       count = lines.length
-      for (let from = 0; from < count; from += linesPerReplay) await take(lines.slice(from, from + linesPerReplay))
+      for (let from = 0; from < count; from += linesPerReplay)
+        if (!(await take(lines.slice(from, from + linesPerReplay)))) return undefined
       this.#taken.set(path, Buffer.byteLength(text))
     }
     await rm(path, { force: true })

@@ -5,9 +5,6 @@ import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Unsubscription } from './entries.ts'
 import { findRecipient } from './tracking.sql.ts'
 
-/** Rolls back an unsubscription whose event was recorded before. */
-class AlreadyRecorded extends Error {}
-
 /**
  * Unsubscribes the contact and records the event. Returns false, and changes nothing, if the contact had unsubscribed
  * before, or if this unsubscription was recorded before and may have been undone since: one that took both ways, through
@@ -20,11 +17,7 @@ export async function recordUnsubscription(db: Db, { method, ip, ...event }: Uns
     const { fresh } = await recordEvents(tx, [
       { ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } },
     ])
-    if (fresh.length === 0) throw new AlreadyRecorded()
-    return true
-  }).catch((error: unknown) => {
-    if (error instanceof AlreadyRecorded) return false
-    throw error
+    return fresh.length > 0 || tx.rollback(false)
   })
 }
 

@@ -39,6 +39,8 @@ export const derivedEventId = (messageId: MessageId, kind: string): EventId =>
   derivedId('evt', messageId, messageId, kind)
 
 export type Recorded = {
+  /** Nothing was recorded, because an event was recorded before (`expectNew`). */
+  isRolledBack?: boolean
   /** The events that were not recorded before. */
   fresh: NewEvent[]
   /** The messages whose clicks may be those of a scanner. */
@@ -55,8 +57,8 @@ type RecordOptions = {
   /** True if counters may be changed within a second after the commit, if there are many. */
   mayCountLater?: boolean
   /**
-   * Saves a round trip by writing first occurrences before it is known which events are new. Throws `RecordedBefore` if
-   * that was wrong, so the transaction must be repeated without it.
+   * Saves a round trip by writing first occurrences before it is known which events are new. Rolls back if that
+   * was wrong, so the transaction must be repeated without it.
    */
   expectNew?: boolean
 }
@@ -68,9 +70,6 @@ export class EventsRecorded {
     this.events = events
   }
 }
-
-/** An event that was recorded before would have become a first occurrence: it was labelled as made by a machine. */
-class RecordedBefore extends Error {}
 
 export const findSubscriptionsOf = (tx: Tx, events: readonly NewEvent[]): Promise<Subscription[]> =>
   findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))], {
@@ -121,7 +120,8 @@ async function writeEvents(
   const rows = new Map(inserted.map((row) => [row.id, row]))
   const fresh = withIds(events, [...rows.keys()])
   const firsts = firstsExpected ?? (await recordFirstOccurrences(tx, fresh))
-  if (firstsExpected && !areOf(fresh, firsts)) throw new RecordedBefore()
+  // An event that was recorded before would have become a first occurrence: it was labelled as made by a machine.
+  if (firstsExpected && !areOf(fresh, firsts)) return tx.rollback({ fresh: [], suspects: [], isRolledBack: true })
   if (!messagesAreUpdated) changeMessages(tx, fresh)
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
   const outcomes = await findOutcomeChanges(tx, fresh, firsts, knownMessages)
@@ -270,10 +270,8 @@ export class EventRecorder {
     if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events, { mayCountLater }), { rows })
     const write = (expectNew: boolean) =>
       this.#db.begin((tx) => writeEvents(tx, events, { mayCountLater, expectNew }), { rows })
-    const recorded = await write(true).catch((error) => {
-      if (error instanceof RecordedBefore) return write(false)
-      throw error
-    })
+    const expected = await write(true)
+    const recorded = expected.isRolledBack ? await write(false) : expected
     const { suspects } = recorded
     if (suspects.length > 0) await this.#db.begin((tx) => labelBursts(tx, suspects), { rows })
     return recorded

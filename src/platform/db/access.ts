@@ -31,6 +31,8 @@ export interface Tx extends Writer {
    * the commit, so it costs no round trip. If it fails, `begin` rolls back and throws its error.
    */
   send<Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
+  /** Rolls the transaction back when the function passed to `db.begin` returns. Returns the value, for that function. */
+  rollback<Value>(value: Value): Value
   /** Passes a value, or what it resolves to, to the listeners of `Db.onAnnouncement` after the commit. */
   announce(value: unknown): void
 }

@@ -252,3 +252,22 @@ test('a statement that was sent without waiting and fails rolls the transaction 
   })
   expect(await db`select n from numbers order by n`).toEqual([{ n: 1 }, { n: 2 }])
 })
+
+test('a transaction that is rolled back returns a value, changes nothing and announces nothing', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const announced: unknown[] = []
+  db.onAnnouncement((value) => announced.push(value))
+  await db.statement`create table marks (name text primary key)`
+  const result = await db.begin(async (tx) => {
+    tx.send`insert into marks values ('sent')`
+    await tx`insert into marks values ('written')`
+    tx.announce('written')
+    // A statement that fails as well does not matter any more.
+    tx.send`insert into marks values ('written')`
+    return tx.rollback('not now')
+  })
+  expect([result, announced, await db`select from marks`]).toEqual(['not now', [], []])
+  await db.begin((tx) => tx`insert into marks values ('next')`)
+  expect(await db`select name from marks`).toEqual([{ name: 'next' }])
+})

@@ -12,7 +12,7 @@ import { answerTimeoutMs, begin, single } from './transaction.ts'
 export type { Reader, Tx, Writer }
 
 export interface Db extends Reader {
-  /** Runs `work` in one transaction, which is rolled back if `work` throws. */
+  /** Runs `work` in one transaction, which is rolled back if `work` throws or calls `tx.rollback`. */
   begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
   /** Runs each statement on any connection, as a transaction of its own, in one round trip. */
   readonly statement: Writer

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Refusal } from '../values/errors.ts'
-import { runSlices, TooExpensive } from './slices.ts'
+import { runSlices, stopped, TooExpensive } from './slices.ts'
 
 const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
 const never = () => false
@@ -44,4 +44,6 @@ test('stops between two slices, and returns where to continue', async () => {
   let slices = 0
   const run = async (after: number, size: number) => after + size
   expect(await runSlices({ from: 0, run, isOver: () => ++slices === 1 })).toBe(1_000)
+  const stopping = async (after: number, size: number) => (after > 0 ? stopped : after + size)
+  expect(await runSlices({ from: 0, run: stopping, isOver: never })).toBe(1_000)
 })

@@ -13,10 +13,15 @@ const triesMin = 3
 /** Thrown if even small slices of the work take too long. */
 export class TooExpensive extends Error {}
 
+export const stopped = Symbol('stopped')
+
 export type SliceOptions<Position> = {
   from: Position
-  /** Works on about `size` rows after the position. Returns the position after them, or undefined at the end. */
-  run: (after: Position, size: number) => Promise<Position | undefined>
+  /**
+   * Works on about `size` rows after the position. Returns the position after them, undefined at the end, or `stopped` if
+   * it did nothing and no further slice is to be started.
+   */
+  run: (after: Position, size: number) => Promise<Position | undefined | typeof stopped>
   /** Called after each slice. If it returns true, no further slice is started. */
   isOver: () => boolean
 }
@@ -39,6 +44,7 @@ export async function runSlices<Position>({
     try {
       const next = await run(position, size)
       if (next === undefined) return undefined
+      if (next === stopped) return position
       position = next
       timeouts = 0
       size = bounded(size * Math.min(growthMax, sliceMs / Math.max(1, performance.now() - startedAt)))

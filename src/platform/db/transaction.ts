@@ -18,7 +18,7 @@ const readOnlyTransaction = '25006'
 /** Thrown by pg. */
 const readTimeoutMessage = 'Query read timeout'
 
-/** Runs `work` in one transaction, which is rolled back if `work` throws. */
+/** Runs `work` in one transaction, which is rolled back if `work` throws or calls `tx.rollback`. */
 export async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
@@ -36,6 +36,13 @@ export async function begin<Result>(
       gatherWrites(client)
       client.query(beginText(client, unlimited ? 0 : statementTimeoutMs, keepPlans, isDistributed)).catch(() => {})
       const result = await work(tx)
+      if (tx.isRolledBack) {
+        await Promise.allSettled(tx.sent)
+        ended = client.query('rollback')
+        await ended
+        enterSection(section)
+        return result
+      }
       // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
       gatherWrites(client)
       ended = client.query('commit')
@@ -119,7 +126,7 @@ export class ReadOnlyConnection extends Error {
   readonly code = readOnlyTransaction
 }
 
-type SendingTx = Tx & { sent: Promise<unknown>[]; announced: unknown[] }
+type SendingTx = Tx & { sent: Promise<unknown>[]; announced: unknown[]; isRolledBack: boolean }
 
 function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
   const sent: Promise<unknown>[] = []
@@ -134,7 +141,13 @@ function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
   const announce = (value: unknown) => {
     announced.push(value)
   }
-  return Object.assign(onClient, { send, sent, announce, announced, isDistributed: options.isDistributed }) as SendingTx
+  const rollback = <Value>(value: Value): Value => {
+    tx.isRolledBack = true
+    return value
+  }
+  const { isDistributed } = options
+  const tx = Object.assign(onClient, { send, sent, announce, announced, rollback, isRolledBack: false, isDistributed })
+  return tx as SendingTx
 }
 
 /** After a failed statement the following ones fail as well, with an error that says only that. */
