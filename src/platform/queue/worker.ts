@@ -11,9 +11,9 @@ import type { EnqueuedJob } from './announcements.ts'
 import { ClaimedLanes, leaseMsMin } from './claimed-lanes.ts'
 import { FailingJobs } from './failing-jobs.ts'
 import type { Hints } from './hints.ts'
+import { InFlightLimit } from './in-flight-limit.ts'
 import { JobReader, type ReadJob } from './job-reader.ts'
 import type { Job, Lane } from './lane.ts'
-import { Places } from './places.ts'
 import type { Claim } from './queue.ts'
 import type { PeerState, WorkerSpec } from './worker-spec.ts'
 
@@ -36,7 +36,7 @@ export class Worker<Work> {
   readonly #section: string
   readonly #lanes: ClaimedLanes<Work>
   readonly #reader: JobReader<Work>
-  readonly #places: Places
+  readonly #limit: InFlightLimit
   readonly #failing: FailingJobs<Work>
   readonly #alarm = new Alarm()
   #running = 0
@@ -57,7 +57,7 @@ export class Worker<Work> {
     this.#hints = hints
     this.#lanes = new ClaimedLanes(db, log, spec)
     this.#reader = new JobReader(db, spec, this.#lanes, this.#section)
-    this.#places = new Places(spec)
+    this.#limit = new InFlightLimit(spec)
     this.#failing = new FailingJobs({ db, log, failures, section: this.#section, giveUp: spec.giveUp })
   }
 
@@ -97,7 +97,7 @@ export class Worker<Work> {
     this.#alarm.wake()
     const deadline = performance.now() + leaseMsMin
     await within(leaseMsMin, this.#loop)
-    while (this.#places.inFlight > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
+    while (this.#limit.inFlight > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
     await this.#lanes.release(this.#emptyLanes()).catch(() => {})
     // Lanes with jobs in flight expire: until then, their jobs can neither be withdrawn nor run by another worker. That this
     // process ends must not count as an attempt that failed.
@@ -119,7 +119,7 @@ export class Worker<Work> {
     const isOpen = !this.#stopping && (this.#spec.isOpen?.() ?? true)
     const taken: ReadJob<Work>[] = []
     const others: EnqueuedJob[] = []
-    let places = this.#places.free
+    let places = this.#limit.free
     for (const job of jobs) {
       const lane = this.#lanes.get(job)
       if (!lane) {
@@ -129,7 +129,7 @@ export class Worker<Work> {
       const { organizationId, id, ctid, dueAt, isScheduled, payload = null, work } = job
       const waitMs = dueAt ? dueAt.getTime() - Date.now() : 0
       const hasPlace =
-        places > 0 && this.#places.hasOneFor(organizationId) && !(this.#spec.waitMsFor?.(organizationId) ?? 0)
+        places > 0 && this.#limit.hasCapacityFor(organizationId) && !(this.#spec.waitMsFor?.(organizationId) ?? 0)
       if (waitMs > (isScheduled ? 0 : soonMs)) lane.dueIn(waitMs)
       else if (!isOpen || !ctid || !hasPlace || !lane.canStartNew(now)) lane.hasMore = true
       else if (lane.add(id)) {
@@ -154,7 +154,7 @@ export class Worker<Work> {
     while (!this.#stopping) {
       try {
         await this.#lanes.renew()
-        this.#places.freeSilent()
+        this.#limit.freeSilent()
         if (this.#spec.isOpen?.() ?? true) {
           this.#retireWaitingLanes()
           // The jobs of the lanes it holds need not wait until others are claimed.
@@ -197,11 +197,11 @@ export class Worker<Work> {
     return claimed
   }
 
-  /** Organizations that use all their places. Their other lanes are left to other processes, and do not hide those of others. */
+  /** Organizations at their limit. Their lanes are excluded from the claim, so that the batch contains lanes of others. */
   #fullOrganizations(): OrganizationId[] {
     if (this.#spec.perOrganizationMax === undefined) return []
     const ids = new Set(this.#lanes.all().map(({ organizationId }) => organizationId))
-    return [...ids].filter((id) => !this.#places.hasOneFor(id))
+    return [...ids].filter((id) => !this.#limit.hasCapacityFor(id))
   }
 
   /** There may be more lanes, which are claimed after the pause. */
@@ -227,8 +227,8 @@ export class Worker<Work> {
         // Return to the main loop, which renews the leases.
         if (performance.now() - now > dispatchMsMax) return this.#alarm.wake()
       }
-      if (this.#stopping || this.#places.free <= 0) return
-      if (!lane.canStart(now) || !this.#places.hasOneFor(lane.organizationId)) continue
+      if (this.#stopping || this.#limit.free <= 0) return
+      if (!lane.canStart(now) || !this.#limit.hasCapacityFor(lane.organizationId)) continue
       // This loop reaches it again.
       this.#lanes.moveToEnd(lane)
       const job = lane.start()
@@ -239,7 +239,7 @@ export class Worker<Work> {
 
   async #start(lane: Lane<Work>, { claim, work }: Job<Work>): Promise<void> {
     this.#running++
-    const place = this.#places.take(lane.organizationId)
+    const place = this.#limit.acquire(lane.organizationId)
     // A wider lane helps only if the peer is the slow part. If this process was busy, more connections would not be
     // faster.
     const before = lane.isWide ? undefined : performance.eventLoopUtilization()
@@ -247,7 +247,7 @@ export class Worker<Work> {
     const free = (peer: PeerState) => {
       isFreed = true
       this.#running--
-      this.#places.answered(place)
+      this.#limit.answered(place)
       lane.finish()
       if (peer === 'untried') lane.reset()
       else if (peer === 'responsive')
@@ -266,7 +266,7 @@ export class Worker<Work> {
       await this.#failing.failed(claim, work, error)
       if (!isFreed) free('unresponsive')
     }
-    this.#places.giveBack(lane.organizationId, place)
+    this.#limit.release(lane.organizationId, place)
     lane.remove(claim.id)
     this.#alarm.wake()
   }

@@ -19,7 +19,7 @@ export type SlowPlace = { share: Share; startedAt: number; isSilent: boolean }
  * (`slowPeers`) use a part of the places together, and those of their jobs that wait long for an answer use none, so that others
  * do not wait for peers that are not theirs. How many jobs one organization has in flight is limited in any case.
  */
-export class Places {
+export class InFlightLimit {
   readonly #limits: Limits
   readonly #shares = new Map<OrganizationId, Share>()
   /** In the order in which they started. */
@@ -41,7 +41,7 @@ export class Places {
     return this.#limits.inFlightMax - this.#used
   }
 
-  hasOneFor(organizationId: OrganizationId): boolean {
+  hasCapacityFor(organizationId: OrganizationId): boolean {
     const { perOrganizationMax, slowPeers } = this.#limits
     const { used, silent } = this.#shares.get(organizationId) ?? none
     if (used + silent > 0 && perOrganizationMax) {
@@ -53,7 +53,7 @@ export class Places {
   }
 
   /** The result has to be passed to the other methods. */
-  take(organizationId: OrganizationId): SlowPlace | undefined {
+  acquire(organizationId: OrganizationId): SlowPlace | undefined {
     const { perOrganizationMax, slowPeers } = this.#limits
     this.#used++
     if (!perOrganizationMax) return undefined
@@ -72,7 +72,7 @@ export class Places {
     if (place) this.#slow.delete(place)
   }
 
-  giveBack(organizationId: OrganizationId, place: SlowPlace | undefined): void {
+  release(organizationId: OrganizationId, place: SlowPlace | undefined): void {
     if (place) this.#slow.delete(place)
     if (place?.isSilent) {
       place.share.silent--
