@@ -6,6 +6,7 @@ import { backlog } from './backlog.ts'
 import { beside } from './beside.ts'
 import { broadcast } from './broadcast.ts'
 import { deliver } from './deliver.ts'
+import { distant } from './distant.ts'
 import { everyday } from './everyday.ts'
 import { guard } from './guard.ts'
 import { latency } from './latency.ts'
@@ -26,6 +27,7 @@ const benches: Record<string, () => Promise<Result>> = {
   members,
   send,
   broadcast,
+  distant,
   beside,
   track,
   deliver,

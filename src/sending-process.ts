@@ -48,7 +48,7 @@ async function run({
   secrets,
   database,
   isDistributed,
-  connectionShare,
+  connectionPart,
   ...state
 }: SendingStart): Promise<Running> {
   // By default V8 lets the heap more than double before a collection.
@@ -70,7 +70,7 @@ async function run({
     baseUrl: () => state.baseUrl,
   })
   const delivery = createDeliveryBase(base, {
-    connectionShare,
+    connectionPart,
     onMailServerChange: recordMailServerChange,
     onRelayState: ({ kind }) => {
       if (kind === 'down') tellParent({ kind: 'relayDown' })
@@ -83,6 +83,10 @@ async function run({
     { delivery, content, attempts },
     { isPaused: () => state.isPaused, onPaused: recordPausedBroadcast, onExpired: recordExpiredBroadcast },
   )
+  const useConnections = async (ownShare: number) => {
+    await delivery.servers.useConnections({ ...connectionPart, ownShare })
+    tellParent({ kind: 'connectionsUsed', ownShare })
+  }
   const counts = new CountReport(metrics)
   let busyAt = performance.now()
   const idling = setInterval(() => {
@@ -95,6 +99,7 @@ async function run({
       if (message.kind === 'hint') hints.receive(message.hint)
       else if (message.kind === 'paused') state.isPaused = message.isPaused
       else if (message.kind === 'baseUrl') state.baseUrl = message.baseUrl
+      else if (message.kind === 'connections') void useConnections(message.ownShare)
     },
     stop: async () => {
       clearInterval(idling)

@@ -2,7 +2,7 @@ import { accountsArea, createAccounts } from './accounts/area.ts'
 import { organizationOf } from './accounts/people/guards.ts'
 import { audienceArea } from './audience/area.ts'
 import { broadcastsArea } from './broadcasts/area.ts'
-import { connectionShareOf, createSendingProcesses } from './broadcasts/processes.ts'
+import { createSendingProcesses } from './broadcasts/processes.ts'
 import { broadcastsOfMessages } from './broadcasts/sending/broadcast.job.ts'
 import { contentArea } from './content/area.ts'
 import { createContentBase } from './content/base.ts'
@@ -49,10 +49,7 @@ export async function createService({ describesApi = false, ...options }: Servic
   const events = createEvents(platform)
   const delivery = createDelivery(
     platform,
-    createDeliveryBase(platform, {
-      connectionShare: connectionShareOf(platform),
-      onMailServerChange: recordMailServerChange,
-    }),
+    createDeliveryBase(platform, { onMailServerChange: recordMailServerChange }),
   )
   const content = createContentBase(platform)
   const attempts = createAttempts(platform, delivery, content)

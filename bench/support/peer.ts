@@ -12,8 +12,15 @@ export type Peer = {
   last(): Promise<string>
 }
 
-export async function startPeer(name: 'hello' | 'receiver' | 'smtp-sink', ports = 1): Promise<Peer> {
-  const child = fork(fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url)), [String(ports)])
+export async function startPeer(
+  name: 'hello' | 'receiver' | 'smtp-sink',
+  ports = 1,
+  { distant = false } = {},
+): Promise<Peer> {
+  const child = fork(fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url)), [
+    String(ports),
+    ...(distant ? ['distant'] : []),
+  ])
   const [listening] = (await once(child, 'message')) as [{ ports: number[] }]
   atEnd(async () => {
     const ended = once(child, 'exit')

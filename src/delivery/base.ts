@@ -1,5 +1,6 @@
 import { openRelay, parseSmtpUrl, type RelayState, type Transport } from '@waxwing/smtp-client'
 import type { Base } from '../platform/base.ts'
+import { allConnections, type ConnectionPart, connectionsOf } from '../platform/config/sending-processes.ts'
 import { parseMailFrom } from '../platform/values/mailbox.ts'
 import { dkimOf } from './dkim/dkim.ts'
 import { createSenderPolicy } from './dkim/sender-policy.ts'
@@ -20,8 +21,7 @@ export type DeliveryBase = ReturnType<typeof createDeliveryBase>
 
 export type DeliveryBaseOptions = {
   onRelayState?: (state: RelayState) => void
-  /** The part of the connections to mail servers of organizations that this process may open. */
-  connectionShare: number
+  connectionPart?: ConnectionPart
   onMailServerChange: StateParts['onChange']
 }
 
@@ -64,8 +64,8 @@ type Counted = (transport: Transport) => Transport
 
 /** The mail server of SMTP_URL, if it is set. */
 function openInstallationRelay(
-  { config: { SMTP_URL: url, SMTP_CONNECTIONS: connections }, log }: Base,
-  { onRelayState }: DeliveryBaseOptions,
+  { config: { SMTP_URL: url, SMTP_CONNECTIONS: all }, log }: Base,
+  { onRelayState, connectionPart = allConnections }: DeliveryBaseOptions,
   counted: Counted,
 ): Transport | undefined {
   const report = reportRelay(log)
@@ -73,21 +73,24 @@ function openInstallationRelay(
     report(state)
     onRelayState?.(state)
   }
+  const connections = connectionsOf(all, connectionPart)
   return url ? counted(openRelay(url, { connections, onState })) : undefined
 }
 
 function createServers(
   { config, db, log, secrets }: Base,
-  { connectionShare: share, onMailServerChange: onChange }: DeliveryBaseOptions,
+  { connectionPart = allConnections, onMailServerChange: onChange }: DeliveryBaseOptions,
   { relay, connector, counted }: { relay: Transport | undefined; connector: Connector; counted: Counted },
 ): MailServers {
-  const opening = { box: mailServerBox(secrets), connector, share }
+  const opening = { box: mailServerBox(secrets), connector }
   return new MailServers({
     db,
     relay,
+    relayConnections: config.SMTP_CONNECTIONS,
     relayHost: config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host,
     shapeByReceiver: config.SMTP_SHAPING,
-    open: (row, onState) => counted(openMailServer(opening, row, onState)),
+    connectionPart,
+    open: (row, connections, onState) => counted(openMailServer(opening, row, { connections, onState })),
     onState: (row, state) => void recordState({ db, log, onChange }, row, state),
   })
 }

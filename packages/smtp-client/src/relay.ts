@@ -41,6 +41,9 @@ class Relay implements Transport {
   #live = new Set<SmtpConnection>()
   /** Connections that can accept an email, and since when. */
   #free = new Map<SmtpConnection, number>()
+  /** Surplus connections, which get no further email and are closed after their last one. */
+  #leaving = new Set<SmtpConnection>()
+  #onFit: (() => void)[] = []
   #opening = 0
   #idleTimer: NodeJS.Timeout | undefined
   /** Stalled connections when they were last counted; at most as many as the pool may have in total. */
@@ -70,15 +73,28 @@ class Relay implements Transport {
     return outcome
   }
 
-  resize(connections: number): void {
+  resize(connections: number): Promise<void> {
     this.#connections = connections
     for (const connection of this.#free.keys()) this.#retireSurplus(connection)
     this.#pump()
+    return new Promise((resolve) => {
+      this.#onFit.push(resolve)
+      this.#reportFit()
+    })
   }
 
   capacity({ bulk = false }: SendOptions = {}): number {
     if (this.#closed || this.state().kind === 'down') return 0
     return this.#capacity - this.#emails.inFlight({ bulk })
+  }
+
+  /** No more connections are open than there may be. */
+  #reportFit(): void {
+    if (this.#room() >= 0) for (const resolve of this.#onFit.splice(0)) resolve()
+  }
+
+  get waiting(): number {
+    return this.#emails.waiting
   }
 
   /** The relay is down only if no connection is open or being opened, or if it has not replied on any for a long time. */
@@ -181,7 +197,8 @@ class Relay implements Transport {
       this.#unstick()
       release()
       settle()
-      if (this.#isSpent(connection) && connection.quiet) this.#retire(connection)
+      const isLast = this.#isSpent(connection) || this.#leaving.has(connection)
+      if (isLast && connection.quiet) this.#retire(connection)
       else this.#retireSurplus(connection)
       this.#pump()
     }
@@ -229,6 +246,9 @@ class Relay implements Transport {
   #release(connection: SmtpConnection): void {
     // A connection that reached its limit is closed when its last email is settled.
     if (connection.lost || this.#isSpent(connection)) return
+    // While emails wait, a connection has its next one before the reply to the last, so it is never idle.
+    if (!connection.quiet && this.#leaving.size < -this.#room()) this.#leaving.add(connection)
+    if (this.#leaving.has(connection)) return
     this.#free.set(connection, performance.now())
     this.#idleTimer ??= setTimeout(() => this.#retireIdle(), this.#limits.idleMs).unref()
     this.#pump()
@@ -247,6 +267,7 @@ class Relay implements Transport {
     this.#opening++
     const opened = await openSmtp(this.#target, this.#options)
     this.#opening--
+    this.#reportFit()
     if (opened.kind === 'open') return this.#adopt(opened.connection)
     this.#outage.noteFirst(opened.reason)
     this.#returnQueueIfDown()
@@ -283,6 +304,8 @@ class Relay implements Transport {
   #forget(connection: SmtpConnection): void {
     this.#live.delete(connection)
     this.#free.delete(connection)
+    this.#leaving.delete(connection)
+    this.#reportFit()
     this.#unstick()
     this.#returnQueueIfDown()
   }

@@ -45,10 +45,15 @@ export interface Transport {
    * outcomes.
    */
   send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
-  /** Changes the number of connections. Surplus ones are closed after their current emails. The capacity does not change. */
-  resize(connections: number): void
+  /**
+   * Changes the number of connections. Surplus ones are closed after their current emails; resolves when they are. The
+   * capacity does not change.
+   */
+  resize(connections: number): Promise<void>
   /** How many more emails can be sent now. 0 while the relay is down or the limit is reached. */
   capacity(options?: SendOptions): number
+  /** Emails that wait for a connection. */
+  readonly waiting: number
   state(): RelayState
   /** Connects and completes the handshake without sending an email. */
   check(): Promise<RelayState>

@@ -1,5 +1,6 @@
 import type { RelayState, Transport } from '@waxwing/smtp-client'
 import type { LRUCache } from 'lru-cache'
+import { allConnections, type ConnectionPart, connectionsOf } from '../../platform/config/sending-processes.ts'
 import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { createCache, getOrFetch, refetch } from '../../platform/runtime/cache.ts'
@@ -25,7 +26,10 @@ export type MailServersOptions = {
   relayHost?: string | undefined
   /** Whether the limits of receiving sites apply to SMTP_URL. */
   shapeByReceiver?: boolean
-  open: (row: MailServerRow, onState: (state: RelayState) => void) => Transport
+  relayConnections?: number
+  /** Of the connections to each mail server, until `useConnections` is called. */
+  connectionPart?: ConnectionPart
+  open: (row: MailServerRow, connections: number, onState: (state: RelayState) => void) => Transport
   /** Called when a mail server fails, after each failed try, and when it works. */
   onState: (row: MailServerRow, state: RelayState) => void
 }
@@ -51,12 +55,14 @@ export class MailServers {
   readonly #options: MailServersOptions
   readonly #installation: readonly OpenServer[] | undefined
   readonly #known: LRUCache<OrganizationId, Known>
+  #part: ConnectionPart
   #operator: OrganizationId | undefined
   #others = { exist: false, checkedAt: Number.NEGATIVE_INFINITY }
 
   constructor(options: MailServersOptions) {
     this.#options = options
     const { relay } = options
+    this.#part = options.connectionPart ?? allConnections
     this.#installation = relay && [installationOf(relay, options)]
     this.#known = createCache<OrganizationId, Known>(organizationsMax, {
       ttl: recentMs,
@@ -65,7 +71,7 @@ export class MailServers {
         const rows = await this.#find(organizationId)
         // Too many organizations are known, so the servers of this one were closed.
         signal.throwIfAborted()
-        const servers = this.#opened(last?.servers ?? none, rows)
+        const servers = this.#update(last?.servers ?? none, rows)
         return { servers, shared: servers.filter(({ row }) => row.isShared) }
       },
       dispose: ({ servers }, _id, reason) => {
@@ -186,15 +192,30 @@ export class MailServers {
 
   /** Mail servers that are down for this process. */
   get down(): number {
-    let count = 0
-    for (const { servers } of this.#known.values())
-      count += servers.filter(({ transport }) => transport.state().kind === 'down').length
-    return count
+    return this.#opened().filter(({ transport }) => transport.state().kind === 'down').length
+  }
+
+  /** Uses another part of the connections to each mail server. Resolves when surplus ones are closed. */
+  async useConnections(part: ConnectionPart): Promise<void> {
+    this.#part = part
+    const { relay, relayConnections = 1 } = this.#options
+    await Promise.all([
+      relay?.resize(connectionsOf(relayConnections, part)),
+      ...this.#opened().map(({ row, transport }) => transport.resize(connectionsOf(row.connections, part))),
+    ])
+  }
+
+  /** Whether emails wait for a connection. */
+  get areWaiting(): boolean {
+    return (this.#options.relay?.waiting ?? 0) > 0 || this.#opened().some(({ transport }) => transport.waiting > 0)
   }
 
   async close(): Promise<void> {
-    const transports = [...this.#known.values()].flatMap(({ servers }) => servers.map(({ transport }) => transport))
-    await Promise.all([this.#options.relay?.close(), ...transports.map((transport) => transport.close())])
+    await Promise.all([this.#options.relay?.close(), ...this.#opened().map(({ transport }) => transport.close())])
+  }
+
+  #opened(): TenantServer[] {
+    return [...this.#known.values()].flatMap(({ servers }) => servers)
   }
 
   #shared(): readonly TenantServer[] {
@@ -214,7 +235,7 @@ export class MailServers {
   }
 
   /** Opens new and changed servers, and retires those that are gone. */
-  #opened(previous: readonly TenantServer[], rows: readonly MailServerRow[]): TenantServer[] {
+  #update(previous: readonly TenantServer[], rows: readonly MailServerRow[]): TenantServer[] {
     const servers = rows.map((row) => {
       const same = previous.find(({ row: before }) => isSameRow(before, row))
       return same ?? this.#open(row)
@@ -225,7 +246,9 @@ export class MailServers {
 
   #open(row: MailServerRow): TenantServer {
     const { open, onState } = this.#options
-    const transport = new RetirableTransport(open(row, (state) => onState(row, state)))
+    const transport = new RetirableTransport(
+      open(row, connectionsOf(row.connections, this.#part), (state) => onState(row, state)),
+    )
     // A mail server that was never down reports nothing.
     let isProven = row.status === 'working'
     const send: OpenServer['send'] = async (mail, options) => {

@@ -38,6 +38,14 @@ export class RetirableTransport {
     return this.#transport.state()
   }
 
+  resize(connections: number): Promise<void> {
+    return this.#transport.resize(connections)
+  }
+
+  get waiting(): number {
+    return this.#transport.waiting
+  }
+
   check(): Promise<RelayState> {
     return this.#transport.check()
   }

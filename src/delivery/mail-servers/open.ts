@@ -8,27 +8,17 @@ import type { MailServerRow } from './runtime.sql.ts'
 const inFlightMax = 1_000
 const unreadableRetryMs = 60_000
 
-export type OpenParts = {
-  box: SecretBox
-  connector: Connector
-  /** The part of the connections that this process may open. The others are for other processes of the service. */
-  share: number
-}
-
-/** The connections of one process. It must be able to send, so it uses at least one even if there are more processes. */
-export const connectionsOf = ({ connections }: Pick<MailServerRow, 'connections'>, share: number): number =>
-  Math.max(1, Math.floor(connections * share))
+export type OpenParts = { box: SecretBox; connector: Connector }
 
 /** Opens a pool for a mail server. Connects when the first email is sent. */
 export function openMailServer(
-  { box, connector, share }: OpenParts,
+  { box, connector }: OpenParts,
   row: MailServerRow,
-  onState: (state: RelayState) => void,
+  { connections, onState }: { connections: number; onState: (state: RelayState) => void },
 ): Transport {
   const credentials = openCredentials(box, row)
   const options = connector.optionsFor(row)
   if (!credentials || !options) return unusable(unreadableCredentials)
-  const connections = connectionsOf(row, share)
   const mailsPerSlot = Math.ceil(inFlightMax / connections)
   return openRelay(credentials.url, { ...options, connections, onState, relayLimits: { mailsPerSlot } })
 }
@@ -39,8 +29,9 @@ function unusable(reason: string): Transport {
   const state = (): RelayState => ({ kind: 'down', since, reason, nextTryAt: new Date(Date.now() + unreadableRetryMs) })
   return {
     send: async () => ({ kind: 'unreachable', reason }),
-    resize: () => {},
+    resize: async () => {},
     capacity: () => 0,
+    waiting: 0,
     state,
     check: async () => state(),
     close: async () => {},

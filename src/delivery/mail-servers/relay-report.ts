@@ -54,6 +54,9 @@ export function countOutcomes(registry: Registry): (transport: Transport) => Tra
     },
     resize: (connections) => relay.resize(connections),
     capacity: (options) => relay.capacity(options),
+    get waiting() {
+      return relay.waiting
+    },
     state: () => relay.state(),
     check: () => relay.check(),
     close: () => relay.close(),

@@ -4,36 +4,35 @@ import type { Config } from './config.ts'
 
 /** More do not help by default: PostgreSQL, which records what they send, needs cores as well, and a broadcast has four parts. */
 const processesMaxByDefault = 4
-/** Of the SMTP connections, this share is kept for other email while sending processes run. */
-const ownShare = 0.25
+/** Of the connections to a mail server, the service keeps this share for other email while sending processes run. */
+export const idleShare = 0.1
+/** The same while other email waits for a connection. */
+export const busyShare = 0.5
 
-export type SendingShares = {
-  /** Child processes that send broadcasts. 0: the process sends them itself. */
-  processes: number
-  /** SMTP connections that remain for other email while they run. */
-  ownConnections: number
-  /** SMTP connections of each of them. */
-  connections: readonly number[]
+/** Which of the connections to a mail server a process may open: the service, or the sending process with this index. */
+export type ConnectionPart = { processes: number; index?: number; ownShare: number }
+
+/** While no sending process runs. */
+export const allConnections: ConnectionPart = { processes: 0, ownShare: 1 }
+
+/** Together the processes open no more than there are, or one each if there are fewer: each must be able to send. */
+export function connectionsOf(connections: number, { processes, index, ownShare }: ConnectionPart): number {
+  const own = Math.max(1, Math.floor(connections * ownShare))
+  return index === undefined ? own : Math.max(1, Math.floor((connections - own + index) / processes))
 }
 
 type SendingSettings = Pick<Config, 'SENDING_PROCESSES' | 'SMTP_URL' | 'SMTP_CONNECTIONS'>
 
-/** Returns how `start` and `work` divide the sending of broadcasts, and the connections to the mail server. */
-export function sendingSharesOf(config: SendingSettings, cores = coresOfMachine()): SendingShares {
-  const total = config.SMTP_CONNECTIONS
-  const ownConnections = Math.ceil(total * ownShare)
+/** How many child processes of `start` and `work` send broadcasts. 0: the process sends them itself. */
+export function sendingProcessesOf(config: SendingSettings, cores = coresOfMachine()): number {
   const wanted = config.SENDING_PROCESSES ?? Math.min(cores - 1, processesMaxByDefault)
-  // Without a mail server, emails are only stored.
-  const processes = config.SMTP_URL === undefined ? 0 : Math.min(wanted, total - ownConnections)
-  const connections = Array.from({ length: processes }, (_, index) =>
-    Math.floor((total - ownConnections + index) / processes),
-  )
-  return { processes, ownConnections, connections }
+  // Without a mail server, emails are only stored. One connection is left for other email.
+  return config.SMTP_URL === undefined ? 0 : Math.min(wanted, config.SMTP_CONNECTIONS - 1)
 }
 
 /** For the start and `waxwing doctor`. */
 export function describeSending(config: SendingSettings): string {
-  const { processes } = sendingSharesOf(config)
+  const processes = sendingProcessesOf(config)
   if (processes === 0) return 'broadcasts are sent by this process (SENDING_PROCESSES)'
   const noun = processes === 1 ? 'process sends' : 'processes send'
   return `${processes} child ${noun} broadcasts (SENDING_PROCESSES)`

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { ConnectionPart } from '../config/sending-processes.ts'
 import type { DbOptions } from '../db/db.ts'
 import type { Hint } from '../queue/hints.ts'
 import type { AppSecrets } from '../secrets/secrets.ts'
@@ -12,8 +13,7 @@ export type SendingStart = {
   isPaused: boolean
   /** The start of links. */
   baseUrl: string
-  /** The part of the connections to mail servers of organizations that each process may open. */
-  connectionShare: number
+  connectionPart: ConnectionPart
 }
 
 /** From the service to a sending process. `start` is the first. */
@@ -22,9 +22,14 @@ export type ToSendingProcess =
   | { kind: 'hint'; hint: Hint }
   | { kind: 'paused'; isPaused: boolean }
   | { kind: 'baseUrl'; baseUrl: string }
+  | { kind: 'connections'; ownShare: number }
   | { kind: 'stop' }
 
 export type Count = { name: string; labels: Record<string, string | number>; by: number }
 
 /** From a sending process to the service. `counted`: since the last one. */
-export type FromSendingProcess = { kind: 'counted'; counts: Count[]; memoryBytes: number } | { kind: 'relayDown' }
+export type FromSendingProcess =
+  | { kind: 'counted'; counts: Count[]; memoryBytes: number }
+  | { kind: 'relayDown' }
+  /** It has closed the connections that it may not use any more. */
+  | { kind: 'connectionsUsed'; ownShare: number }

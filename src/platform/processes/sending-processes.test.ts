@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import { emails, fillUrl } from '../../../test/support/broadcasts.ts'
+import { emails, fill, fillUrl } from '../../../test/support/broadcasts.ts'
 import { startRelay } from '../../../test/support/relay.ts'
-import { freePort, startService } from '../../../test/support/service.ts'
+import { freePort, newCustomer, startService } from '../../../test/support/service.ts'
 import { callUrl } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
 import { longTestMsMax } from '../../../test/support/time-limits.ts'
 import { until } from '../../../test/support/until.ts'
 
 const recipients = 300
+/** What a mail server far away takes for an email. */
+const farAwayMs = 20
 const timeout = longTestMsMax.processes
 
 const isRunning = (pid: number): boolean => {
@@ -106,6 +108,46 @@ test('broadcasts leave through mail servers of organizations while SMTP_URL is u
   await broadcast.start()
   expect((await broadcast.ended()).counts).toMatchObject({ sent: 3 })
   expect(await metrics()).toContain('waxwing_sending_processes 1')
+})
+
+test('a broadcast uses all connections but one, and half of them while other email waits', { timeout }, async () => {
+  const connections = 10
+  const inFlight = { broadcast: 0, other: 0 }
+  const most = { broadcast: 0, other: 0, together: 0 }
+  await using relay = await startRelay({ parse: false })
+  const isOfBroadcast = ({ recipient }: { recipient: string }) => recipient.startsWith('a')
+  relay.onData = async (mail) => {
+    const kind = isOfBroadcast(mail) ? 'broadcast' : 'other'
+    inFlight[kind]++
+    most[kind] = Math.max(most[kind], inFlight[kind])
+    most.together = Math.max(most.together, inFlight.broadcast + inFlight.other)
+    await new Promise((resolve) => setTimeout(resolve, farAwayMs))
+    inFlight[kind]--
+    return undefined
+  }
+  await using database = await createTestDb()
+  const environment = { DATABASE_URL: database.url, SMTP_CONNECTIONS: String(connections), SENDING_PROCESSES: '1' }
+  await using service = await startService('start', { ...environment, SMTP_URL: relay.url })
+  const { manage, apiKey } = await newCustomer(service.url)
+  const publicApi = (method: string, path: string, body?: unknown) =>
+    callUrl(method, `${service.url}/public/api/v1${path}`, { headers: { 'x-api-token': apiKey }, body })
+  const { group, create } = await fill({ manage, publicApi })
+  const broadcast = await create([await group('All', emails('a', 8_000))])
+  await broadcast.start()
+  await until('the broadcast to use its connections', () => most.broadcast === connections - 1)
+
+  const sendOthers = (prefix: string) =>
+    publicApi(
+      'POST',
+      '/emails/batch',
+      emails(prefix, 100).map((to) => ({ to, from: 'shop@example.com', subject: 'Your order', text: 'On its way.' })),
+    )
+  for (const prefix of ['b', 'c', 'd']) expect((await sendOthers(prefix)).status).toBe(200)
+  await until('the other email', () => relay.mails.filter((mail) => !isOfBroadcast(mail)).length === 300)
+  expect(most).toEqual({ broadcast: connections - 1, other: connections / 2, together: connections })
+  most.broadcast = 0
+  await until('the broadcast to get them back', () => most.broadcast === connections - 1)
+  await broadcast.act('cancel')
 })
 
 test('after SIGTERM the emails in flight are recorded, and none is sent again', { timeout }, async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Transport } from '@waxwing/smtp-client'
 import { type Counter, Gauge, type Registry } from 'prom-client'
 import { packageRoot } from '../config/package-root.ts'
-import type { SendingShares } from '../config/sending-processes.ts'
+import { allConnections, busyShare, type ConnectionPart, idleShare } from '../config/sending-processes.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { JobKind } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'
@@ -12,18 +12,32 @@ import { Supervisor } from './supervisor.ts'
 /** The compiled program, also if the service runs from source: Node 20 cannot run TypeScript. */
 const programFile = join(packageRoot, 'dist', 'bin', 'sending-process.js')
 
+/** How often the service looks for emails that wait for a connection. Those that it sees twice in a row wait too long. */
+const lookEveryMs = 250
+/** After this time without any, the sending processes get the connections back. */
+const busyMs = 5_000
+
+/** The mail servers of the service. */
+type Servers = {
+  /** Whether any organization may send now, through SMTP_URL or a mail server. */
+  isOpen(): boolean
+  /** Whether emails wait for a connection. */
+  readonly areWaiting: boolean
+  /** Resolves when surplus connections are closed. */
+  useConnections(part: ConnectionPart): Promise<void>
+}
+
 export type SendingProcessesOptions = {
-  shares: SendingShares
+  count: number
   /** Jobs of these kinds start the processes. They get the hints for them. */
   kinds: readonly JobKind[]
-  start: Omit<SendingStart, 'isPaused' | 'isDistributed' | 'baseUrl'>
+  start: Omit<SendingStart, 'isPaused' | 'isDistributed' | 'baseUrl' | 'connectionPart'>
   isDistributed: () => boolean
   isPaused: () => boolean
   baseUrl: () => string
   hints: Hints
   relay: Transport
-  /** Whether any organization may send now, through SMTP_URL or a mail server. */
-  isOpen: () => boolean
+  servers: Servers
   metrics: Registry
   log: Log
   file?: string
@@ -31,8 +45,8 @@ export type SendingProcessesOptions = {
 
 /**
  * Child processes that send broadcasts, so that requests and other emails do not wait for composing, signing and SMTP. They are
- * started when there is a broadcast, and end after a minute without one. They share the connections to the mail server with this
- * process. Jobs and their leases in the database remain the truth, so a process can be killed at any moment.
+ * started when there is a broadcast, and end after a minute without one. They have most of the connections to the mail servers,
+ * until other email waits for one. Jobs and their leases in the database remain the truth, so a process can be killed at any moment.
  */
 export class SendingProcesses {
   readonly #options: SendingProcessesOptions
@@ -41,17 +55,23 @@ export class SendingProcesses {
   #unlisten: (() => void)[] = []
   #isPaused = false
   #baseUrl = ''
+  #ownShare = idleShare
+  #wasWaiting = false
+  #busyUntil = 0
+  /** Sending processes that may still use connections which this process wants. */
+  #unanswered = 0
+  #looking: NodeJS.Timeout | undefined
 
   constructor(options: SendingProcessesOptions) {
     this.#options = options
-    const { shares, log, relay } = options
+    const { count, log } = options
     this.#supervisor = new Supervisor({
       file: options.file ?? programFile,
-      count: shares.processes,
+      count,
       log,
       firstMessage: (index) => this.#firstMessage(index),
       onMessage: (index, message) => this.#received(index, message as FromSendingProcess),
-      onChange: () => relay.resize(this.#supervisor.running > 0 ? shares.ownConnections : this.#connections),
+      onChange: () => void this.#useConnections(),
     })
     this.#measure()
   }
@@ -87,22 +107,55 @@ export class SendingProcesses {
 
   async stop(): Promise<void> {
     for (const unlisten of this.#unlisten) unlisten()
+    clearInterval(this.#looking)
     await this.#supervisor.stop({ kind: 'stop' })
   }
 
   /** While nothing can be sent, the processes would only wait. */
   get #isOpen(): boolean {
-    return !this.#options.isPaused() && this.#options.isOpen()
+    return !this.#options.isPaused() && this.#options.servers.isOpen()
   }
 
-  get #connections(): number {
-    return this.#options.start.config.SMTP_CONNECTIONS
+  /** The part of this process, or of a sending process. */
+  #partOf(index?: number): ConnectionPart {
+    return { processes: this.#options.count, ownShare: this.#ownShare, ...(index === undefined ? {} : { index }) }
+  }
+
+  async #useConnections(): Promise<void> {
+    const isShared = this.#supervisor.running > 0
+    if (isShared) this.#looking ??= setInterval(() => void this.#look(), lookEveryMs).unref()
+    else {
+      clearInterval(this.#looking)
+      this.#looking = undefined
+      this.#ownShare = idleShare
+    }
+    await this.#options.servers.useConnections(isShared ? this.#partOf() : allConnections)
+  }
+
+  /** Connections belong to those who have email for them. Whoever has to close some does so first. */
+  async #look(): Promise<void> {
+    const { areWaiting } = this.#options.servers
+    if (areWaiting && this.#wasWaiting) this.#busyUntil = performance.now() + busyMs
+    this.#wasWaiting = areWaiting
+    const ownShare = performance.now() < this.#busyUntil ? busyShare : idleShare
+    if (ownShare === this.#ownShare) return
+    const isMore = ownShare > this.#ownShare
+    this.#ownShare = ownShare
+    this.#unanswered = this.#supervisor.running
+    if (!isMore) await this.#useConnections()
+    this.#supervisor.send({ kind: 'connections', ownShare: this.#ownShare })
   }
 
   #firstMessage(index: number): ToSendingProcess {
-    const { start, shares, isDistributed, isPaused, baseUrl } = this.#options
-    const config = { ...start.config, SMTP_CONNECTIONS: shares.connections[index]! }
-    return { kind: 'start', ...start, config, isDistributed: isDistributed(), isPaused: isPaused(), baseUrl: baseUrl() }
+    const { start, isDistributed, isPaused, baseUrl } = this.#options
+    return {
+      kind: 'start',
+      ...start,
+      connectionPart: this.#partOf(index),
+      isDistributed: isDistributed(),
+      isPaused: isPaused(),
+      baseUrl: baseUrl(),
+    }
   }
 
   #received(index: number, message: FromSendingProcess): void {
@@ -111,6 +164,9 @@ export class SendingProcesses {
       case 'relayDown':
         // So that the outage is reported, and ends for all processes when this one can connect.
         void relay.check()
+        return
+      case 'connectionsUsed':
+        if (message.ownShare === this.#ownShare && --this.#unanswered <= 0) void this.#useConnections()
         return
       case 'counted':
         this.#memoryBytes.set(index, message.memoryBytes)
