@@ -90,17 +90,13 @@ export function recountFlow(events: readonly Counted[], world: World): FlowCount
   for (const event of events.toSorted((a, b) => +a.occurredAt - +b.occurredAt)) {
     const { eventName, flowId, messageId, machine, data, occurredAt } = event
     if (!flowId || !messageId) continue
-    const isFirst = (what: string) => {
-      const key = `${messageId} ${eventName} ${what}`
-      const first = !machine && !seen.has(key)
-      if (first) seen.add(key)
-      return first
-    }
-    const ofMessage = isFirst('')
+    const key = `${messageId} ${eventName}`
+    const ofMessage = !machine && !seen.has(key)
+    if (ofMessage) seen.add(key)
     const values: [kind: string, value: string | undefined, isFirst: boolean][] = [
       ['version', flowId, ofMessage],
       ['domain', emailOf.get(messageId)!.split('@')[1], ofMessage],
-      ['link', data.url, data.url !== undefined && isFirst(data.url)],
+      ['link', data.url, false],
       ['reason', data.bounce?.reason, false],
     ]
     for (const [kind, value, first] of values)
@@ -126,4 +122,15 @@ export function recountFlow(events: readonly Counted[], world: World): FlowCount
       }
   }
   return [...rows.values()]
+}
+
+/** Counts the messages in which people clicked each link of a flow. */
+export function recountLinks(events: readonly Counted[], flowId: FlowId): Map<string, number> {
+  const links = new Map<string, Set<string>>()
+  for (const { eventName, messageId, machine, data, flowId: of } of events)
+    if (eventName === 'emailClick' && of === flowId && messageId && data.url) {
+      const messages = links.get(data.url) ?? new Set()
+      links.set(data.url, machine ? messages : messages.add(messageId))
+    }
+  return new Map([...links].map(([link, messages]) => [link, messages.size]))
 }

@@ -86,7 +86,7 @@ export async function previewBroadcast(
     variant: shown,
     ...email,
     html,
-    links: urls.map((url) => linkOf(url)?.text ?? url),
+    links: urls.map((url) => linkOf(url) ?? url),
   }
 }
 

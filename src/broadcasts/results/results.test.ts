@@ -131,7 +131,7 @@ test('one broadcast of an organization is counted at a time, and a count that fa
   expect([none.countedAt, none.reactions.totals.opened]).toEqual([null, 0])
   // A list of both: one is in progress, and the other waits.
   expect(await results.list(organizationId, [large!, other!])).toMatchObject([{ countedAt: null }, { countedAt: null }])
-  expect(slices).toHaveLength(1)
+  await until('the first count', async () => slices.length === 1)
   fail(new Error('The connection was lost.'))
   await until('the other count', async () => (await db`select from broadcast_results`).length === 1)
   expect(failed).toEqual([countWork])

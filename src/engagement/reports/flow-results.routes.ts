@@ -11,7 +11,7 @@ import { EventContactOut, eventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
 import { emailsOf } from './email-counts.ts'
 import { selectLinkClicks } from './flow-results.sql.ts'
-import { type Counted, getFlowResults } from './flow-results.ts'
+import { type Counted, type FlowResults, getFlowResults } from './flow-results.ts'
 import { Day, periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
 import { CountsOut, DailyCountsOut, PreviousCountsOut } from './overview.routes.ts'
@@ -46,7 +46,12 @@ const FlowResultsOut = Named('FlowResults', {
         }),
       ),
       clicks: Type.Integer({ description: 'Clicks by people.' }),
-      clicks_unique: Type.Integer({ description: 'Messages in which a person clicked this link.' }),
+      clicks_unique: Nullable(
+        Type.Integer({
+          description:
+            'Messages in which a person clicked this link in the period. Null if there are more than 200,000 clicks.',
+        }),
+      ),
       clicks_machine: Type.Integer({ description: 'Clicks by scanners.' }),
     }),
   ),
@@ -85,7 +90,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         operationId: 'getFlowResults',
         summary: 'Get the results of a flow',
         description:
-          'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. `sent`, `delivered` and `bounced` count emails by the day on which they left, so that a day can still change when an email bounces later. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
+          'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are; only the messages in which each link was clicked are counted when they are shown. `unique` counts messages at their first occurrence made by a person. `sent`, `delivered` and `bounced` count emails by the day on which they left, so that a day can still change when an email bounces later. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
         errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
         params: IdParams,
         querystring: Type.Object(period),
@@ -93,11 +98,8 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
       },
       handler: async (request) => {
         const [organizationId, flowId] = targetOf(request, 'flw')
-        const results = await read(organizationId, async (tx) => {
-          await existingFlow(tx, organizationId, flowId)
-          const period = readPeriod(request.query, timezoneOf(request))
-          return getFlowResults(tx, organizationId, { flowId, period })
-        })
+        const period = readPeriod(request.query, timezoneOf(request))
+        const results = await getFlowResults(read, organizationId, { flowId, period })
         return ok({
           start_date: results.startDate,
           end_date: results.endDate,
@@ -158,10 +160,10 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
   }
 }
 
-const linkOut = ({ value, counts: { emailClick } }: Counted) => ({
+const linkOut = ({ value, messages, counts: { emailClick } }: FlowResults['links'][number]) => ({
   link: value,
   clicks: emailClick.total - emailClick.machine,
-  clicks_unique: emailClick.unique,
+  clicks_unique: messages,
   clicks_machine: emailClick.machine,
 })
 

@@ -39,6 +39,37 @@ export async function selectFlowSums(
     group by 1, 2, 3`
 }
 
+/**
+ * Counts the messages in which people clicked each link within a period. The counters show when the flow was clicked, and
+ * only these stretches of time are read.
+ */
+export const selectLinkMessages = (
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+  [from, until]: readonly [number, number],
+) =>
+  db<{ link: string; messages: number }>`
+    select link, count(distinct message_id) as messages
+    from (
+      select min(starts_at) as from_at, max(starts_at) + interval '15 minutes' as until_at
+      from (
+        select starts_at, starts_at - row_number() over (order by starts_at) * interval '15 minutes' as stretch
+        from event_counters
+        where organization_id = ${organizationId} and event_name = 'emailClick' and flow_id = ${flowId}
+          and grain = 'quarter' and total > machine
+          and starts_at > ${new Date(from)}::timestamptz - interval '15 minutes' and starts_at < ${new Date(until)}
+      ) as quarter
+      group by stretch
+    ) as stretch
+    cross join lateral (
+      select link, message_id from events
+      where organization_id = ${organizationId} and event_name = 'emailClick' and flow_id = ${flowId}
+        and occurred_at >= greatest(from_at, ${new Date(from)}) and occurred_at < least(until_at, ${new Date(until)})
+        and link is not null and not machine
+    ) as click
+    group by link`
+
 /** Returns the numbers of versions by id. */
 export async function selectVersionNumbers(db: Reader, organizationId: OrganizationId, ids: readonly string[]) {
   if (ids.length === 0) return new Map()

@@ -129,6 +129,42 @@ test('the clicks on a link are listed by page, newest first', async () => {
   expect((await get(app, world, 'link-clicks')).status).toBe(422)
 })
 
+test('a link is counted once per message, in any period, and with the others beyond those that are counted individually', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const world = await worldOf(app, { messages: 60 })
+  const on = (day: number, hour = 12) => `2026-03-0${day}T${String(hour).padStart(2, '0')}:00:00Z`
+  await record(app.db, [
+    click(world, 0, 'a', { at: on(2) }),
+    click(world, 0, 'a', { at: on(2, 15) }),
+    click(world, 0, 'a', { at: on(3) }),
+    click(world, 1, 'a', { at: on(3) }),
+    click(world, 1, 'a', { at: on(4) }),
+    click(world, 2, 'a', { at: on(3), machine: true }),
+  ])
+  const linksOf = async (query: Record<string, string> = {}) =>
+    (await get(app, world, 'results', query)).body.data.links
+  const [both] = await linksOf()
+  expect(both).toMatchObject({ clicks: 4, clicks_unique: 2, clicks_machine: 1 })
+  expect((await linksOf({ end_date: '2026-03-02' }))[0]).toMatchObject({ clicks: 2, clicks_unique: 1 })
+  // Midnight is at 15:00 UTC.
+  const inTokyo = { timezone: 'Asia/Tokyo', start_date: '2026-03-03', end_date: '2026-03-03' }
+  expect((await linksOf(inTokyo))[0]).toMatchObject({ clicks: 3, clicks_unique: 2 })
+
+  const many = { start_date: '2026-03-05', end_date: '2026-03-05' }
+  await record(
+    app.db,
+    world.messages.flatMap((_, index) => [0, 1].map(() => click(world, index, `order-${index}`, { at: on(5) }))),
+  )
+  const rows: { link: string | null; clicks: number; clicks_unique: number }[] = await linksOf(many)
+  expect(rows).toHaveLength(51)
+  expect(rows.slice(0, -1).every((row) => row.clicks === 2 && row.clicks_unique === 1)).toBe(true)
+  expect(rows.at(-1)).toMatchObject({ link: null, clicks: 20, clicks_unique: 10 })
+
+  // More than can be counted while somebody waits.
+  await app.db.statement`update flow_counters set total = 600000 where kind = 'link' and starts_at = ${on(5, 0)}`
+  expect((await linksOf(many))[0]).toMatchObject({ clicks: 600_000, clicks_unique: null })
+})
+
 test('results of an unknown flow or an invalid period are rejected', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)

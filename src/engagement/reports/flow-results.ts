@@ -1,9 +1,12 @@
 import { type CounterName, type DimensionKind, otherValue } from '../../events/events.ts'
+import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
+import { Refusal } from '../../platform/values/errors.ts'
 import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
 import { type Counts, countPeriod } from './counts.ts'
 import { countedNames, type Emails, emailsOf, withEmails } from './email-counts.ts'
-import { type FlowSum, selectFlowSums, selectVersionNumbers } from './flow-results.sql.ts'
+import { type FlowSum, selectFlowSums, selectLinkMessages, selectVersionNumbers } from './flow-results.sql.ts'
+import { existingFlow } from './metrics.ts'
 import { boundsOf, type Period } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
 
@@ -16,7 +19,8 @@ export type FlowResults = Period & {
   totals: Counts & Emails
   previous: Counts & Emails
   series: ({ date: string } & Counts & Emails)[]
-  links: Counted[]
+  /** The messages in which people clicked a link are counted here, and not in `counts`. Null if there are too many. */
+  links: (Counted & { messages: number | null })[]
   domains: Counted[]
   reasons: Counted[]
   versions: (Counted & { number: number | null })[]
@@ -24,14 +28,32 @@ export type FlowResults = Period & {
 
 const rowsMax = 100
 
+/** Reading this many clicks takes about half a second. */
+const clicksMax = 200_000
+
+type Asked = { flowId: FlowId; period: Period }
+
 /**
- * Returns how a flow performed within a period. Reads counters, so the cost does not depend on the number of events.
+ * Returns how a flow performed within a period. Reads counters, so the cost does not depend on the number of events, except
+ * for the messages in which each link was clicked.
  */
 export async function getFlowResults(
+  read: BoundedRead,
+  organizationId: OrganizationId,
+  asked: Asked,
+): Promise<FlowResults> {
+  const { links, ...results } = await read(organizationId, (db) => countFlow(db, organizationId, asked))
+  return { ...results, links: await withMessages(read, organizationId, asked, links) }
+}
+
+type CountedResults = Omit<FlowResults, 'links'> & { links: Counted[] }
+
+async function countFlow(
   db: Reader,
   organizationId: OrganizationId,
-  { flowId, period }: { flowId: FlowId; period: Period },
-): Promise<FlowResults> {
+  { flowId, period }: Asked,
+): Promise<CountedResults> {
+  await existingFlow(db, organizationId, flowId)
   const bounds = boundsOf(period)
   const { totals, previous, series } = await countPeriod(db, organizationId, {
     flowId,
@@ -57,6 +79,36 @@ export async function getFlowResults(
       .map((version) => ({ ...version, number: (version.value && numbers.get(version.value)) || null }))
       .toSorted((a, b) => (b.number ?? 0) - (a.number ?? 0)),
   }
+}
+
+/** Counts the messages in which people clicked each link, unless that would take too long. */
+async function withMessages(
+  read: BoundedRead,
+  organizationId: OrganizationId,
+  { flowId, period }: Asked,
+  links: readonly Counted[],
+): Promise<FlowResults['links']> {
+  const human = ({ counts: { emailClick } }: Counted) => emailClick.total - emailClick.machine
+  const bounds = boundsOf(period)
+  const clicks = links.reduce((sum, link) => sum + human(link), 0)
+  const found =
+    clicks > clicksMax
+      ? undefined
+      : await read(organizationId, (db) =>
+          selectLinkMessages(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
+        ).catch((error) => {
+          if (error instanceof Refusal && error.type === 'unavailable') return undefined
+          throw error
+        })
+  if (!found) return links.map((link) => ({ ...link, messages: null }))
+  const messagesOf = new Map(found.map(({ link, messages }) => [link, messages]))
+  const listed = new Set(links.map(({ value }) => value))
+  const others = found.reduce((sum, { link, messages }) => (listed.has(link) ? sum : sum + messages), 0)
+  // On a day with many links, some clicks on a link are counted with the others.
+  return links.map((link) => ({
+    ...link,
+    messages: Math.min(human(link), link.value === null ? others : (messagesOf.get(link.value) ?? 0)),
+  }))
 }
 
 const sent = (counts: AllCounts) => emailsOf(counts).sent

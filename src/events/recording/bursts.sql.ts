@@ -169,7 +169,7 @@ export const findFirstClicks = (
 export function moveFirstClicks(tx: Tx, organizationId: OrganizationId, moves: readonly FirstClick[]): void {
   tx.send`
     update first_occurrences
-    set previous_at = first_occurrences.occurred_at, occurred_at = coalesce(move.remaining_at, 'infinity'), link_id = null
+    set previous_at = first_occurrences.occurred_at, occurred_at = coalesce(move.remaining_at, 'infinity')
     from unnest(
       ${moves.map((move) => move.messageId)}::uuid[],
       ${moves.map((move) => move.remainingAt)}::timestamptz[]

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIdAt, eventIn, record, type World } from '../../../test/support/event-world.ts'
-import { recountDays, recountFlow, settled, withOutcomes } from '../../../test/support/recount.ts'
+import { recountDays, recountFlow, recountLinks, settled, withOutcomes } from '../../../test/support/recount.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
+import { getFlowResults } from '../../engagement/reports/flow-results.ts'
 import { emailEventMetric } from '../../engagement/reports/metrics.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { type EventName, eventNames } from '../../platform/values/event-types.ts'
@@ -112,6 +113,14 @@ async function expectSameFlowCounters(db: Db, world: World, events: ReturnType<t
   expect(Object.fromEntries(rows.map(byKey))).toEqual(Object.fromEntries(expected.map(byKey)))
 }
 
+async function expectSameLinks(db: Db, world: World, events: ReturnType<typeof withOutcomes>, date: string) {
+  const flowId = world.flowIds[0]!
+  const startDate = new Date(Date.parse(date) - 7 * 24 * hourMs).toISOString().slice(0, 10)
+  const period = { startDate, endDate: date, timezone: 'UTC', days: 14 }
+  const { links } = await getFlowResults((id, work) => work(db, id), world.organizationId, { flowId, period })
+  expect(new Map(links.map(({ value, messages }) => [value, messages]))).toEqual(recountLinks(events, flowId))
+}
+
 async function expectSameDays(
   db: Db,
   world: World,
@@ -155,6 +164,7 @@ test('counters and metrics equal a plain recount for any events in any order and
       await expectSameDays(db, world, counted, where, date)
       await expectSameDays(db, world, counted, zone, date, world.flowIds[1])
       await expectSameFlowCounters(db, world, counted)
+      await expectSameLinks(db, world, counted, date)
     }),
     { numRuns: 50 },
   )

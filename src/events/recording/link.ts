@@ -1,24 +1,18 @@
-import { hash } from 'node:crypto'
-
 const linkLengthMax = 500
 const linksKnownMax = 2_000
 const hidden = '…'
 
-const known = new Map<string, Link | null>()
-
-/** A link as it is counted, and its MD5 hash. */
-export type Link = { text: string; id: string }
+const known = new Map<string, string | null>()
 
 /**
  * Returns the URL as it is counted: without its fragment, and with an ellipsis in place of ids, tokens and addresses.
  * Such a part is different in every email, so the clicks on it would otherwise be counted one by one, and a token must
  * not be kept as long as a counter. Returns null if it is not a URL.
  */
-export function linkOf(url: string): Link | null {
+export function linkOf(url: string): string | null {
   let link = known.get(url)
   if (link === undefined) {
-    const text = normalize(url)
-    link = text === null ? null : { text, id: hash('md5', text) }
+    link = normalize(url)
     if (known.size >= linksKnownMax) known.clear()
     known.set(url, link)
   }

@@ -55,11 +55,6 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
         ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)})
       ) as dimension (kind, value)
       where outcome.flow_id is not null and dimension.value is not null and at >= ${since}
-      union all
-      select organization_id, flow_id, 'link', link, event_name, min(occurred_at), 0, 1, 0
-      from events
-      where link is not null and flow_id is not null and not machine and occurred_at >= ${since}
-      group by organization_id, flow_id, message_id, link, event_name
     ) as change
     group by 1, 2, 3, 4, 5, 6`
   await tx`
@@ -68,15 +63,7 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
     select distinct events.organization_id, events.flow_id, 'domain', (occurred_at at time zone 'UTC')::date
     from events
     join messages on messages.organization_id = events.organization_id and messages.id = events.message_id
-    where messages.email = '' and events.flow_id is not null and occurred_at >= ${since}
-    union
-    -- Whether a click is the first on its link depends on clicks that are no longer stored.
-    select distinct events.organization_id, events.flow_id, 'link', (events.occurred_at at time zone 'UTC')::date
-    from events
-    join first_occurrences as first on first.organization_id = events.organization_id
-      and first.subject_id = events.message_id and first.event_name = 'emailClick'
-    where events.event_name = 'emailClick' and events.flow_id is not null and events.occurred_at >= ${since}
-      and first.occurred_at < ${since}`
+    where messages.email = '' and events.flow_id is not null and occurred_at >= ${since}`
   await tx`
     insert into expected_flow_values
     select organization_id, flow_id, kind, day, (array_agg(value order by total desc, value))[1:max(kind_max)]

@@ -196,5 +196,5 @@ export async function correct(tx: Tx): Promise<void> {
     select organization_id, subject_id, event_name, flow_id, expected_at from different_firsts
     where expected_at is not null
     on conflict (organization_id, subject_id, event_name) do update
-    set flow_id = excluded.flow_id, occurred_at = excluded.occurred_at, previous_at = null, link_id = null`)
+    set flow_id = excluded.flow_id, occurred_at = excluded.occurred_at, previous_at = null`)
 }

@@ -85,26 +85,6 @@ test('events from before the counters of flows are counted, with the most freque
   expect(await db`select flow_id, kind, day from flow_counter_values order by flow_id, kind, day`).toEqual(counted)
 })
 
-test('clicks from before links were counted are counted by link', async () => {
-  await using testDb = await createTestDb()
-  const { db } = testDb
-  await recorded(testDb)
-  const stored = () => db`
-    select flow_id, grain, starts_at, value, event_name, total, uniques, machine
-    from flow_counters
-    where kind = 'link'
-    order by flow_id, grain, starts_at, value`
-  const before = await stored()
-  expect(before).toHaveLength(6)
-  await db.statement`update events set link = null`
-  await db.statement`update first_occurrences set link_id = null`
-  await db.statement`delete from flow_counters where kind = 'link'`
-  await db.statement`delete from flow_counter_values where kind = 'link'`
-  expect(await rebuildCounters(db)).toMatchObject({ linksAdded: 3, corrected: true })
-  expect(await stored()).toEqual(before)
-  expect(await rebuildCounters(db)).toMatchObject({ linksAdded: 0, countersDifferent: 0, corrected: false })
-})
-
 test('emails that bounced before that was counted are counted once: when they were sent, or else rejected', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb

@@ -1,7 +1,6 @@
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { withDays } from './flow-counters.ts'
 import { findKeptSince } from './partitions.sql.ts'
-import { addPastLinks } from './past-links.ts'
 import { selectPendingCounts } from './pending-counts.sql.ts'
 import { countersOf } from './pending-counts.ts'
 import {
@@ -32,19 +31,16 @@ export type RebuildReport = Differences & {
   /** Descriptions of the first differences. */
   differences: string[]
   corrected: boolean
-  /** Clicks from before links were counted, which are counted by link now. */
-  linksAdded: number
 }
 
 /**
- * Adds the links of clicks that have none, then recounts all events and compares: there must be no difference. If there is one, recording stops while the count is
+ * Recounts all events and compares: there must be no difference. If there is one, recording stops while the count is
  * repeated and the counters are corrected. Without a difference, nothing is blocked.
  */
 export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {}): Promise<RebuildReport> {
-  const linksAdded = mayCorrect ? await addPastLinks(db) : 0
   const report = await db.begin(async (tx) => {
     await prepareToCompare(tx, 'repeatable read')
-    return { ...(await compareAll(tx)), linksAdded }
+    return compareAll(tx)
   }, unlimited)
   if (!mayCorrect || report.countersDifferent + report.firstsDifferent === 0) return report
   return db.begin(async (tx) => {
@@ -53,11 +49,11 @@ export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {
     const again = await compareAll(tx)
     await correct(tx)
     await correctFlows(tx)
-    return { ...again, linksAdded, corrected: true }
+    return { ...again, corrected: true }
   }, unlimited)
 }
 
-async function compareAll(tx: Tx): Promise<Omit<RebuildReport, 'linksAdded'>> {
+async function compareAll(tx: Tx): Promise<RebuildReport> {
   const since = await findKeptSince(tx)
   await recount(tx, since ?? theBeginning)
   await recountFlows(tx, since ?? theBeginning)

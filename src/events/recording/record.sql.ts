@@ -4,7 +4,7 @@ import { sql } from '../../platform/db/sql.ts'
 import { areHandedOver } from '../../platform/queue/queue.ts'
 import type { EventData, EventName } from '../../platform/values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { type Link, linkOf } from './link.ts'
+import { linkOf } from './link.ts'
 
 export type NewEvent = {
   id: EventId
@@ -69,7 +69,7 @@ export async function insertEvents(
         ],
         contact_email: ['text', events.map(({ contactId }) => contacts.get(contactId)?.email)],
         contact_first_name: ['text', events.map(({ contactId }) => contacts.get(contactId)?.firstName)],
-        link: ['text', events.map((event) => clickedLink(event)?.text)],
+        link: ['text', events.map((event) => clickedLink(event))],
       },
       `organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
       data::jsonb, contact_email, contact_first_name, link`,
@@ -79,7 +79,7 @@ export async function insertEvents(
 }
 
 /** Returns null for events other than clicks. */
-export const clickedLink = ({ eventName, data }: NewEvent): Link | null =>
+export const clickedLink = ({ eventName, data }: NewEvent): string | null =>
   eventName === 'emailClick' && data.url !== undefined ? linkOf(data.url) : null
 
 /**
@@ -121,17 +121,16 @@ export const subjectOf = ({ messageId, contactId }: NewEvent) => messageId ?? co
 /** Returns which of these events are the first occurrence for their subject. Each subject must occur once. */
 export async function insertFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<FirstOccurrence[]> {
   return tx<FirstOccurrence>`
-    insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at, link_id)
+    insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at)
     ${insertRows(tx, {
       organization_id: ['uuid', events.map((event) => event.organizationId)],
       subject_id: ['uuid', events.map(subjectOf)],
       event_name: ['text', events.map((event) => event.eventName)],
       flow_id: ['uuid', events.map((event) => event.flowId)],
       occurred_at: ['timestamptz', events.map((event) => event.occurredAt)],
-      link_id: ['uuid', events.map((event) => clickedLink(event)?.id)],
     })}
     on conflict (organization_id, subject_id, event_name) do update
-    set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at, link_id = excluded.link_id
+    set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at
     where excluded.occurred_at < first_occurrences.occurred_at
     returning subject_id, event_name, previous_at`
 }

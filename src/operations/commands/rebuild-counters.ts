@@ -6,13 +6,12 @@ import { ofService, printResult, withDatabase } from './database.ts'
 export async function rebuildAllCounters(call: Call): Promise<number> {
   return withDatabase(call, ofService, async (database) => {
     note('Recounting all events. A million events take about half a minute …')
-    const { countersDifferent, firstsDifferent, differences, since, linksAdded } = await rebuildCounters(database.db)
+    const { countersDifferent, firstsDifferent, differences, since } = await rebuildCounters(database.db)
     const found = countersDifferent + firstsDifferent
     const from = since ? ` since ${since.toISOString()}, before which individual events were removed` : ''
     printResult(
       database,
       ...differences,
-      ...(linksAdded > 0 ? [`${linksAdded} clicks from before links were counted have a link now.`] : []),
       found === 0
         ? `The counters are correct${from}.`
         : `${found} counters differed from the events${from} and were corrected.`,

@@ -39,7 +39,11 @@ export function LinksSection({ flowId, fileName, period, results }: Props) {
           </Anchor>
         ),
     },
-    { header: 'Clicked', align: 'right', cell: (row) => <Rate value={row.clicks_unique} sent={sent} /> },
+    {
+      header: 'Clicked',
+      align: 'right',
+      cell: (row) => (row.clicks_unique === null ? '–' : <Rate value={row.clicks_unique} sent={sent} />),
+    },
     { header: 'Total clicks', align: 'right', cell: (row) => count(row.clicks) },
     { header: 'Automated', align: 'right', cell: (row) => count(row.clicks_machine) },
   ]
@@ -55,7 +59,7 @@ export function LinksSection({ flowId, fileName, period, results }: Props) {
         name: `${fileName}-links`,
         label: 'links',
         header: ['link', 'clicked', 'total_clicks', 'automated_clicks'],
-        cells: (row) => [row.link ?? '(other)', row.clicks_unique, row.clicks, row.clicks_machine],
+        cells: (row) => [row.link ?? '(other)', row.clicks_unique ?? '', row.clicks, row.clicks_machine],
       }}
     >
       {shown !== undefined && (
