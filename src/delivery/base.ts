@@ -28,8 +28,8 @@ export type DeliveryBaseOptions = {
 /** Senders, mail servers and limits, of the service and of its sending processes. */
 export function createDeliveryBase(base: Base, options: DeliveryBaseOptions) {
   const { config, secrets, db, metrics, baseUrl, stageRegistry } = base
-  const counted = countOutcomes(metrics)
-  const relay = openInstallationRelay(base, options, counted)
+  const onOutcome = countOutcomes(metrics)
+  const relay = openInstallationRelay(base, options, onOutcome)
   const dkim = dkimOf(config)
   const mailFrom = parseMailFrom(config.MAIL_FROM)
   /** May change while the service runs. */
@@ -53,20 +53,20 @@ export function createDeliveryBase(base: Base, options: DeliveryBaseOptions) {
     hosts,
     policy,
     connector,
-    servers: createServers(base, options, { relay, connector, counted }),
+    servers: createServers(base, options, { relay, connector, onOutcome }),
     senders: new Senders({ db, policy, dkim, box: domainKeyBox(secrets), hosts, defaultSender: mailFrom }),
     limits: new SendingLimits(db, stageRegistry),
     sites: new ReceivingSites(db, new SiteLookup(db, stageRegistry, openCachedDns(config.DNS_SERVERS))),
   }
 }
 
-type Counted = (transport: Transport) => Transport
+type OnOutcome = ReturnType<typeof countOutcomes>
 
 /** The mail server of SMTP_URL, if it is set. */
 function openInstallationRelay(
   { config: { SMTP_URL: url, SMTP_CONNECTIONS: all }, log }: Base,
   { onRelayState, connectionPart = allConnections }: DeliveryBaseOptions,
-  counted: Counted,
+  onOutcome: OnOutcome,
 ): Transport | undefined {
   const report = reportRelay(log)
   const onState = (state: RelayState) => {
@@ -74,13 +74,13 @@ function openInstallationRelay(
     onRelayState?.(state)
   }
   const connections = connectionsOf(all, connectionPart)
-  return url ? counted(openRelay(url, { connections, onState })) : undefined
+  return url ? openRelay(url, { connections, onState, onOutcome }) : undefined
 }
 
 function createServers(
   { config, db, log, secrets }: Base,
   { connectionPart = allConnections, onMailServerChange: onChange }: DeliveryBaseOptions,
-  { relay, connector, counted }: { relay: Transport | undefined; connector: Connector; counted: Counted },
+  { relay, connector, onOutcome }: { relay: Transport | undefined; connector: Connector; onOutcome: OnOutcome },
 ): MailServers {
   const opening = { box: mailServerBox(secrets), connector }
   return new MailServers({
@@ -90,7 +90,7 @@ function createServers(
     relayHost: config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host,
     shapeByReceiver: config.SMTP_SHAPING,
     connectionPart,
-    open: (row, connections, onState) => counted(openMailServer(opening, row, { connections, onState })),
+    open: (row, connections, onState) => openMailServer(opening, row, { connections, onState, onOutcome }),
     onState: (row, state) => void recordState({ db, log, onChange }, row, state),
   })
 }

@@ -97,12 +97,21 @@ export class SmtpConnection {
       const unsendable = this.#unsendable(envelope, data)
       if (unsendable) return unsendable
       const commands = this.#envelopeCommands(envelope, data)
-      const rejection = this.#extensions.pipelining
-        ? await this.#sendPipelined(commands)
-        : await this.#sendOneByOne(commands)
-      if (!rejection) return await this.#transfer(data, onFree)
-      this.#needsReset = true
-      return rejection
+      const { pipelining } = this.#extensions
+      const replies = pipelining ? await this.#sendAll(commands) : await this.#sendOneByOne(commands)
+      const rejection = this.#rejectionOf(replies)
+      if (rejection) {
+        this.#needsReset = true
+        if (replies[2]?.code === 354) await this.#endContent()
+        return rejection
+      }
+      if (this.lost) return this.#interrupted(false)
+      const wire = this.#wire
+      if ('text' in data) wire.write(data.text, data.encoding)
+      else if (!(await this.#writePieces(data.pieces()))) return this.#interrupted(false)
+      const answered = wire.reply(this.#limits.dataEndMs)
+      if (pipelining) onFree()
+      return this.#outcomeOf(await answered)
     } finally {
       this.#inFlight--
     }
@@ -133,32 +142,39 @@ export class SmtpConnection {
     }
   }
 
-  /** Returns undefined if the relay is ready for the content. */
-  async #sendPipelined({ sender, recipient, encoding }: EnvelopeCommands): Promise<SendOutcome | undefined> {
-    const wire = this.#wire
+  /** Returns the replies; fewer if the connection is lost. */
+  #sendAll({ sender, recipient, encoding }: EnvelopeCommands): Promise<Reply[]> {
     const { commandMs } = this.#limits
     const reset = this.#takeReset()
-    wire.write(`${reset}${sender}${recipient}DATA\r\n`, encoding)
-    if (reset) void wire.reply(commandMs)
-    const [senderReply, recipientReply, dataReply] = await wire.replies(3, commandMs)
-    const rejection = this.#rejection('sender', senderReply) ?? this.#rejection('recipient', recipientReply)
-    if (!rejection) return this.#rejection('data', dataReply, 354)
-    if (dataReply?.code === 354) {
-      // The relay expects content although it rejected the envelope. RFC 2920: send only the end of the content.
-      wire.write('.\r\n')
-      await wire.reply(this.#limits.dataEndMs)
-    }
-    return rejection
+    this.#wire.write(`${reset}${sender}${recipient}DATA\r\n`, encoding)
+    if (reset) void this.#wire.reply(commandMs)
+    return this.#wire.replies(3, commandMs)
   }
 
-  async #sendOneByOne({ sender, recipient, encoding }: EnvelopeCommands): Promise<SendOutcome | undefined> {
+  /** Returns the replies up to the first rejection. */
+  async #sendOneByOne({ sender, recipient, encoding }: EnvelopeCommands): Promise<Reply[]> {
     const reset = this.#takeReset()
     if (reset) await this.#ask(reset, encoding)
+    const replies: Reply[] = []
+    for (const command of [sender, recipient, 'DATA\r\n']) {
+      const reply = await this.#ask(command, encoding)
+      if (reply) replies.push(reply)
+      if (!reply || reply.code >= 300) break
+    }
+    return replies
+  }
+
+  /** Returns undefined if the relay is ready for the content. */
+  #rejectionOf([sender, recipient, data]: readonly Reply[]): SendOutcome | undefined {
     return (
-      this.#rejection('sender', await this.#ask(sender, encoding)) ??
-      this.#rejection('recipient', await this.#ask(recipient, encoding)) ??
-      this.#rejection('data', await this.#ask('DATA\r\n', encoding), 354)
+      this.#rejection('sender', sender) ?? this.#rejection('recipient', recipient) ?? this.#rejection('data', data, 354)
     )
+  }
+
+  /** For a relay that expects content although it rejected the envelope. RFC 2920: send only the end of the content. */
+  async #endContent(): Promise<void> {
+    this.#wire.write('.\r\n')
+    await this.#wire.reply(this.#limits.dataEndMs)
   }
 
   #ask(command: string, encoding: WireEncoding): Promise<Reply | undefined> {
@@ -172,16 +188,9 @@ export class SmtpConnection {
     return reset
   }
 
-  async #transfer(data: WireData, onFree: () => void): Promise<SendOutcome> {
-    const wire = this.#wire
-    if (this.lost) return this.#interrupted(false)
-    if ('text' in data) wire.write(data.text, data.encoding)
-    else if (!(await this.#writePieces(data.pieces()))) return this.#interrupted(false)
-    const answered = wire.reply(this.#limits.dataEndMs)
-    if (this.#extensions.pipelining) onFree()
-    const reply = await answered
+  #outcomeOf(reply: Reply | undefined): SendOutcome {
     if (!reply || (reply.code >= 300 && reply.code < 400)) {
-      wire.lose('the relay sent an invalid reply to the end of an email')
+      this.#wire.lose('the relay sent an invalid reply to the end of an email')
       return this.#interrupted(true)
     }
     return this.#rejection('data', reply) ?? { kind: 'accepted', reply: replyText(reply), queueId: queueIdOf(reply) }

@@ -1,7 +1,7 @@
-import type { Mail, SendOptions, SendOutcome } from './transport.ts'
+import type { MailSource, SendOptions, SendOutcome } from './transport.ts'
 
 export type QueuedEmail = {
-  mail: Mail | (() => Mail | undefined)
+  mail: MailSource
   bulk: boolean
   /** How often it was given to a connection that turned out to be closed. */
   tries: number

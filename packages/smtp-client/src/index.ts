@@ -9,6 +9,7 @@ export type {
   Envelope,
   LargeEmail,
   Mail,
+  MailSource,
   ReadyEmail,
   RelayState,
   SendOptions,

@@ -4,7 +4,7 @@ import { EmailQueue, type QueuedEmail } from './email-queue.ts'
 import type { SmtpOptions } from './handshake.ts'
 import { Outage } from './outage.ts'
 import { type RelayLimits, relayLimits } from './relay-limits.ts'
-import type { Envelope, Mail, RelayState, SendOptions, SendOutcome, Transport } from './transport.ts'
+import type { Envelope, MailSource, RelayState, SendOptions, SendOutcome, Transport } from './transport.ts'
 import { parseSmtpUrl, type SmtpTarget } from './url.ts'
 
 const connectionsDefault = 10
@@ -14,6 +14,8 @@ export type RelayOptions = SmtpOptions & {
   relayLimits?: Partial<RelayLimits>
   /** Called when the relay goes down, after each failed attempt, and when it is back. */
   onState?: (state: RelayState) => void
+  /** Called with the outcome of each email. */
+  onOutcome?: (outcome: SendOutcome) => void
 }
 
 /**
@@ -63,7 +65,7 @@ class Relay implements Transport {
     this.#outage = new Outage(this.#limits, () => void this.#probe())
   }
 
-  send(mail: Mail | (() => Mail | undefined), { bulk = false }: SendOptions = {}): Promise<SendOutcome> {
+  send(mail: MailSource, { bulk = false }: SendOptions = {}): Promise<SendOutcome> {
     if (this.#closed) return Promise.resolve(closing)
     const state = this.state()
     if (state.kind === 'down') return Promise.resolve(unreachable(state.reason))
@@ -211,8 +213,8 @@ class Relay implements Transport {
   #write(email: QueuedEmail): { envelope: Envelope; data: WireData } | undefined {
     try {
       const mail = typeof email.mail === 'function' ? email.mail() : email.mail
-      if (mail) return { envelope: mail.envelope, data: toWireData(mail.raw) }
-      this.#emails.resolve(email, { kind: 'withdrawn' })
+      if (!('skip' in mail)) return { envelope: mail.envelope, data: toWireData(mail.raw) }
+      this.#emails.resolve(email, { kind: 'withdrawn', skip: mail.skip })
       return undefined
     } catch (error) {
       this.#emails.reject(email, error)
@@ -230,6 +232,7 @@ class Relay implements Transport {
     }
     if (outcome.kind === 'unreachable') this.#outage.noteFirst(outcome.reason)
     else if (outcome.kind !== 'interrupted') this.#outage.mailAccepted()
+    this.#options.onOutcome?.(outcome)
     this.#emails.resolve(email, outcome)
     this.#returnQueueIfDown()
   }

@@ -21,8 +21,8 @@ export type SendOutcome =
   | { kind: 'interrupted'; reason: string; maybeSent: boolean }
   /** The relay does not accept any email at the moment. This one was not attempted. */
   | { kind: 'unreachable'; reason: string }
-  /** The function that was to return the email returned none. Nothing was attempted. */
-  | { kind: 'withdrawn' }
+  /** The function that was to return the email returned why it must not be sent. Nothing was attempted. */
+  | { kind: 'withdrawn'; skip: string }
 
 export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; reason: string; nextTryAt: Date }
 
@@ -35,16 +35,18 @@ export type ReadyEmail = { lines: string }
 /** A complete message with its headers, and its envelope. */
 export type Mail = { envelope: Envelope; raw: Buffer | string | ReadyEmail | LargeEmail }
 
+/**
+ * An email, or a function that is called when a connection is free, which saves memory. Nothing is sent if it returns a reason for
+ * that.
+ */
+export type MailSource = Mail | (() => Mail | { skip: string })
+
 /** Bulk emails wait until no other email is waiting for a connection, and have a limit of their own. */
 export type SendOptions = { bulk?: boolean }
 
 export interface Transport {
-  /**
-   * Sends an email, or the result of a function that is called when a connection is free, which saves memory. Nothing is
-   * sent if it returns undefined. Throws only what that function or reading a large email throws; network errors are
-   * outcomes.
-   */
-  send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
+  /** Throws only what the function or reading a large email throws; network errors are outcomes. */
+  send(mail: MailSource, options?: SendOptions): Promise<SendOutcome>
   /**
    * Changes the number of connections. Surplus ones are closed after their current emails; resolves when they are. The
    * capacity does not change.

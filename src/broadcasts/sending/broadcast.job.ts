@@ -81,7 +81,9 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
   }
   const results = createBatcher(parts.db, parts.stageRegistry, options)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
-  const sender: Sender = { ...parts, results, slots, slotsWithServers: new Map(), turns: new Map(), isStopping: false }
+  let isStopping = false
+  const isOpen = () => !isStopping && parts.isOpen()
+  const sender: Sender = { ...parts, isOpen, results, slots, slotsWithServers: new Map(), turns: new Map() }
   parts.hints.on(broadcastKind, {
     changed: (lane) => {
       for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.checkStatus()
@@ -108,8 +110,7 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
     },
     // No email is started after this.
     onStop: () => {
-      sender.isStopping = true
-      for (const turns of sender.turns.values()) for (const { turn } of turns) turn.halt()
+      isStopping = true
     },
   }
 }
@@ -127,7 +128,6 @@ type Sender = BroadcastJobParts & {
   /** Of organizations with mail servers, while they have a turn. These may be slow, so others do not wait for their slots. */
   slotsWithServers: Map<OrganizationId, { slots: Slots; turns: number }>
   turns: Map<BroadcastId, Set<RunningTurn>>
-  isStopping: boolean
 }
 
 async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
@@ -139,7 +139,7 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   if (!broadcast || !part || part.doneAt) return postpone(null)
   if (broadcast.status === 'cancelled') return endPart(sender, claim, part)
   // The lane is held while the broadcast is paused.
-  if (broadcast.status !== 'sending' || sender.isStopping) return postpone(0)
+  if (broadcast.status !== 'sending' || !sender.isOpen()) return postpone(0)
   if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
     return pauseAutomatically(sender, broadcast, async () => interrupted)
 

@@ -1,143 +1,143 @@
 import { erasedReason, ineligibleReason } from '../../audience/audience.ts'
-import { draftValues, type ReadyVersion } from '../../content/content.ts'
+import { draftValues, type EmailDraft, type ReadyVersion, type TemplateValues } from '../../content/content.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type BroadcastId, type ContactId, derivedId, type MessageId } from '../../platform/values/ids.ts'
-import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../../sending/sending.ts'
+import {
+  type AttemptParts,
+  attemptMessage,
+  findIdentity,
+  isSkip,
+  type Outcome,
+  type SendingIdentity,
+  type SendRow,
+  type Skip,
+} from '../../sending/sending.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
-import type { PendingRecipient } from '../ledger/parts.sql.ts'
+import type { Chunk, PendingRecipient } from '../ledger/parts.sql.ts'
 import { type RecipientResult, statusOf } from '../ledger/settle.ts'
 import type { WaitingRecipients } from '../ledger/waiting-recipients.ts'
 import type { FlowOfBroadcast } from '../results/flow-of-broadcast.sql.ts'
 import { utmQueryFor, type VersionFor } from '../variants.ts'
 import type { Slots } from './slots.ts'
 
-/** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
-const deferralsMax = 20
-
 export type RecipientInput = {
   broadcast: Broadcast
   flow: FlowOfBroadcast
   /** The version for the variant of a recipient. */
   versionFor: VersionFor
-  /** Called for each email that bounced at once because the address does not exist. */
-  onHardBounce: () => void
 }
 
-/** The turn in which the recipients are sent to. */
-export type SendingTurn = {
-  waiting: WaitingRecipients
-  isHalted: () => boolean
-  /** deferred: the relay defers all emails. unavailable: the relay or a task process is unavailable. */
-  stop: (end: { kind: 'deferred' | 'unavailable' }) => void
-  /** No further email is started until this time has passed. */
-  startNoMore: (waitMs: number) => void
-}
+/** `readAt`: when its rows were read, on the clock of the process. `identities`: as whom the emails of its versions leave. */
+export type ChunkOfTurn = Chunk & { readAt: number; identities: Map<ReadyVersion, SendingIdentity> }
 
-/** `at`: when the chunk was started. `readAt`: when its rows were read, on the clock of the process. */
-type ChunkTimes = { at: Date; readAt: number }
+/**
+ * Why a recipient stays pending. unavailable: the mail servers or a task process are. limit: no further email may be started until
+ * the time has passed.
+ */
+export type Pending = { pending: 'halted' | 'unavailable' } | { pending: 'limit'; waitMs: number }
 
 /** Sends the emails of a turn to single recipients, after checking that they may get them. */
 export class RecipientAttempts {
   readonly #parts: AttemptParts & { slots: Slots }
   readonly #input: RecipientInput
-  readonly #turn: SendingTurn
+  readonly #waiting: WaitingRecipients
+  readonly #isHalted: () => boolean
   readonly #contextText: string
   /** By variant. */
   readonly #utmQueries = new Map<number | null, string | undefined>()
-  #deferrals = 0
 
-  constructor(parts: AttemptParts & { slots: Slots }, input: RecipientInput, turn: SendingTurn) {
+  constructor(
+    parts: AttemptParts & { slots: Slots },
+    input: RecipientInput,
+    { waiting, isHalted }: { waiting: WaitingRecipients; isHalted: () => boolean },
+  ) {
     this.#parts = parts
     this.#input = input
-    this.#turn = turn
+    this.#waiting = waiting
+    this.#isHalted = isHalted
     this.#contextText = JSON.stringify(input.broadcast.context)
   }
 
-  /** Starts with a slot and frees it. Returns undefined if nothing was attempted. */
-  async attempt(chunk: ChunkTimes, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
-    const { organizationId, id: broadcastId, flowId, round } = this.#input.broadcast
-    const { flow } = this.#input
-    const { contactId } = recipient
-    const key = { organizationId, broadcastId, contactId, message: null }
+  /** Starts with a slot and frees it. */
+  async attempt(chunk: ChunkOfTurn, recipient: PendingRecipient): Promise<RecipientResult | Pending> {
+    // Asked right before the email leaves.
+    const holdBack = (): Skip | undefined => {
+      if (this.#isHalted()) return halted
+      if (!this.#waiting.areRecent(chunk.readAt) || this.#suppressionOf(recipient)) return stale
+      this.#waiting.delete(recipient)
+      return undefined
+    }
     try {
-      const version = this.#input.versionFor(recipient.variant)
-      if (!this.#turn.waiting.areRecent(chunk.readAt)) await this.#turn.waiting.refresh()
-      const { email } = recipient
-      const known = this.#suppressionOf(recipient)
-      if (known || email === null) return { ...key, ...(known ?? erased) }
-      const { firstName, lastName, attributes } = recipient
-      const values = draftValues(
-        { email, firstName, lastName, attributes: attributes ?? {} },
-        flow.organizationName,
-        this.#input.broadcast.context,
-      )
-      const drafting = this.#parts.runner.draft(version, values)
-      const draft = drafting instanceof Promise ? await drafting : drafting
-      if (draft.missing.length > 0)
-        return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
-      const utm = this.#utmQueryFor(version, recipient.variant)
-      if (utm !== undefined) draft.recipient.utm = utm
-      const row: SendRow = {
-        organizationId,
-        id: messageIdOf(broadcastId, contactId, round, chunk.at),
-        flowId: flowId!,
-        flowVersionId: version.id,
-        flowKind: flow.kind,
-        contactId,
-        contactEmail: email,
-        contactFirstName: recipient.firstName,
-        email,
-        subject: draft.subject,
-        context: this.#input.broadcast.context,
-        isTest: false,
-        broadcastId,
-        queuedAt: chunk.at,
-        isScheduled: false,
-        recipient: draft.recipient,
-        subscription: recipient.subscription,
-        suppressedBy: recipient.suppressedBy,
-        contentId: null,
-        tags: null,
-        mailServerId: null,
-        hasWaited: false,
-      }
+      let message: { row: SendRow; version: ReadyVersion } | undefined
       for (;;) {
-        let mustCheck = false
-        const isHalted = () => {
-          if (this.#turn.isHalted()) return true
-          mustCheck = !this.#turn.waiting.areRecent(chunk.readAt) || this.#suppressionOf(recipient) !== undefined
-          if (!mustCheck) this.#turn.waiting.delete(recipient)
-          return mustCheck
-        }
-        const outcome = await attemptMessage(this.#parts, { row, version }, 0, {
-          bulk: true,
-          isInBroadcast: true,
-          isHalted,
-        })
-        if (outcome?.waiting === 'server') {
-          this.#turn.stop({ kind: 'unavailable' })
-          return undefined
-        }
-        if (outcome?.waiting === 'limit') {
-          this.#turn.startNoMore(outcome.retryInMs!)
-          return undefined
-        }
-        if (outcome) return this.#resultOf(row, outcome)
-        if (!mustCheck) {
-          if (!this.#turn.isHalted()) this.#turn.stop({ kind: 'unavailable' })
-          return undefined
-        }
-        if (!this.#turn.waiting.areRecent(chunk.readAt)) await this.#turn.waiting.refresh()
+        if (!this.#waiting.areRecent(chunk.readAt)) await this.#waiting.refresh()
         const suppression = this.#suppressionOf(recipient)
-        if (suppression) return { ...key, ...suppression }
+        if (suppression) return this.#unsent(recipient, suppression)
+        if (!message) {
+          const version = this.#input.versionFor(recipient.variant)
+          const values = this.#valuesFor(recipient)
+          const { runner } = this.#parts
+          const draft = runner.draftNow(version, values) ?? (await runner.draft(version, values))
+          const { missing } = draft
+          if (missing.length > 0)
+            return this.#unsent(recipient, { status: 'failed', reason: `missing variables: ${missing.join(', ')}` })
+          message = { row: this.#rowOf(chunk, recipient, version, draft), version }
+        }
+        let identity = chunk.identities.get(message.version)
+        if (!identity) {
+          identity = await findIdentity(this.#parts, message)
+          chunk.identities.set(message.version, identity)
+        }
+        const options = { bulk: true, isInBroadcast: true, identity, holdBack }
+        const outcome = await attemptMessage(this.#parts, message, 0, options)
+        if (!isSkip(outcome)) return this.#resultOf(message.row, outcome)
+        if (outcome.skip !== 'stale') return { pending: outcome.skip === 'halted' ? 'halted' : 'unavailable' }
       }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      if (error.type !== 'unavailable') return { ...key, status: 'failed', reason: error.message }
-      this.#turn.stop({ kind: 'unavailable' })
-      return undefined
+      return error.type === 'unavailable'
+        ? { pending: 'unavailable' }
+        : this.#unsent(recipient, { status: 'failed', reason: error.message })
     } finally {
       this.#parts.slots.free()
+    }
+  }
+
+  #valuesFor({ email, firstName, lastName, attributes }: PendingRecipient): TemplateValues {
+    const contact = { email: email!, firstName, lastName, attributes: attributes ?? {} }
+    return draftValues(contact, this.#input.flow.organizationName, this.#input.broadcast.context)
+  }
+
+  #rowOf({ at }: Chunk, recipient: PendingRecipient, version: ReadyVersion, draft: EmailDraft): SendRow {
+    const { broadcast, flow } = this.#input
+    const { organizationId, id: broadcastId, flowId, round, context } = broadcast
+    const { contactId, firstName } = recipient
+    const email = recipient.email!
+    const utm = this.#utmQueryFor(version, recipient.variant)
+    if (utm !== undefined) draft.recipient.utm = utm
+    return {
+      organizationId,
+      id: messageIdOf(broadcastId, contactId, round, at),
+      flowId: flowId!,
+      flowVersionId: version.id,
+      flowKind: flow.kind,
+      contactId,
+      contactEmail: email,
+      contactFirstName: firstName,
+      email,
+      subject: draft.subject,
+      context,
+      isTest: false,
+      broadcastId,
+      queuedAt: at,
+      isScheduled: false,
+      recipient: draft.recipient,
+      subscription: recipient.subscription,
+      suppressedBy: recipient.suppressedBy,
+      contentId: null,
+      tags: null,
+      mailServerId: null,
+      hasWaited: false,
     }
   }
 
@@ -148,6 +148,11 @@ export class RecipientAttempts {
     return reason === null ? undefined : { status: statusOf('suppressed', reason), reason }
   }
 
+  #unsent({ contactId }: PendingRecipient, why: Pick<RecipientResult, 'status' | 'reason'>): RecipientResult {
+    const { organizationId, id: broadcastId } = this.#input.broadcast
+    return { organizationId, broadcastId, contactId, message: null, ...why }
+  }
+
   #utmQueryFor(version: ReadyVersion, variant: number | null): string | undefined {
     const known = this.#utmQueries.get(variant)
     if (known !== undefined || this.#utmQueries.has(variant)) return known
@@ -156,10 +161,9 @@ export class RecipientAttempts {
     return query
   }
 
-  #resultOf(row: SendRow, outcome: Outcome): RecipientResult {
-    if (outcome.status !== 'queued' || outcome.waiting === 'site') this.#deferrals = 0
-    else if (++this.#deferrals >= deferralsMax) this.#turn.stop({ kind: 'deferred' })
-    if (outcome.event?.eventName === 'emailHardBounce') this.#input.onHardBounce()
+  #resultOf(row: SendRow, outcome: Outcome): RecipientResult | Pending {
+    if (outcome.waiting === 'server') return { pending: 'unavailable' }
+    if (outcome.waiting === 'limit') return { pending: 'limit', waitMs: outcome.retryInMs! }
     // An email that the relay never saw needs no message: the ledger has the reason.
     const hasMessage = outcome.relayReply !== null || outcome.status === 'queued'
     const recipient = Object.keys(row.recipient ?? {}).length === 0 ? null : JSON.stringify(row.recipient)
@@ -174,6 +178,8 @@ export class RecipientAttempts {
   }
 }
 
+const halted = { skip: 'halted' } as const
+const stale = { skip: 'stale' } as const
 const erased = { status: 'suppressed', reason: erasedReason } as const
 
 /**

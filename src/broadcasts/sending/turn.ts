@@ -15,11 +15,15 @@ import {
 import type { RecipientResult } from '../ledger/settle.ts'
 import { WaitingRecipients } from '../ledger/waiting-recipients.ts'
 import { chunkMax, chunkSizeOf } from './rate.ts'
-import { RecipientAttempts, type RecipientInput } from './recipient-attempts.ts'
+import { type ChunkOfTurn, type Pending, RecipientAttempts, type RecipientInput } from './recipient-attempts.ts'
 import type { Slots } from './slots.ts'
 
 /** Recipients of a part that are read and not recorded yet. While they are being sent, the next chunk is read. */
 const aheadMax = 2 * chunkMax
+/** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
+const deferralsMax = 20
+/** Emails that were counted for a daily limit and not accepted make room for others. */
+const limitWaitMsMax = 60_000
 
 export type TurnParts = AttemptParts & {
   db: Db
@@ -33,6 +37,8 @@ export type TurnInput = RecipientInput & {
   until: number
   /** or while this returns false. */
   isOpen: () => boolean
+  /** Called for each email that bounced at once because the address does not exist. */
+  onHardBounce: () => void
 }
 
 /**
@@ -42,8 +48,10 @@ export type TurnInput = RecipientInput & {
  */
 export type TurnEnd = { kind: 'done' | 'lost' | 'deferred' | 'unavailable' | 'over' } | { kind: 'rate'; waitMs: number }
 
-/** `readAt`: when its rows were read, on the clock of the process. */
-type OpenChunk = Chunk & { left: number; readAt: number }
+type Failure = { kind: 'failed'; error: unknown }
+
+/** `left`: recipients that are not recorded. */
+type OpenChunk = ChunkOfTurn & { left: number }
 
 /**
  * Sends the recipients of a part in chunks until the time is up. The start of each chunk is committed before its emails are
@@ -58,10 +66,10 @@ export class Turn {
   #part: Part
   #open: OpenChunk[] = []
   #outstanding = 0
-  #end: TurnEnd | undefined
-  #isStopped = false
-  #startsNoMore = false
-  #fault: unknown
+  #deferrals = 0
+  /** draining: no email is started, and those that were are sent. stopped: only those that are being transferred are. */
+  #state: 'running' | 'draining' | 'stopped' = 'running'
+  #end: TurnEnd | Failure | undefined
   #wake: () => void = () => {}
 
   constructor(parts: TurnParts, input: TurnInput) {
@@ -69,43 +77,35 @@ export class Turn {
     this.#input = input
     this.#part = input.part
     this.#waiting = new WaitingRecipients((ids) => selectStandings(parts.db, input.part.organizationId, ids))
-    this.#attempts = new RecipientAttempts(parts, input, {
-      waiting: this.#waiting,
-      isHalted: this.#isHalted,
-      stop: (end) => this.#stop(end),
-      startNoMore: (waitMs) => this.#startNoMore(waitMs),
-    })
+    this.#attempts = new RecipientAttempts(parts, input, { waiting: this.#waiting, isHalted: () => this.#isHalted })
   }
 
   /** No further email is started. Emails that are being transferred are recorded. */
   halt(): void {
-    this.#stop({ kind: 'over' })
+    this.#leave('stopped', { kind: 'over' })
   }
 
-  readonly #isHalted = () => this.#isStopped || Date.now() >= this.#input.until || !this.#input.isOpen()
-
-  #stop(end: TurnEnd): void {
-    this.#end ??= end
-    this.#isStopped = true
+  /** The first reason counts, and an error more than any. */
+  #leave(state: 'draining' | 'stopped', end: TurnEnd | Failure): void {
+    if (this.#state !== 'stopped') this.#state = state
+    if (end.kind === 'failed') this.#end = end
+    else this.#end ??= end
     this.#wake()
   }
 
-  /** A limit is reached. Emails that are within it are still sent. */
-  #startNoMore(waitMs: number): void {
-    this.#end ??= { kind: 'rate', waitMs: Math.min(waitMs, limitWaitMsMax) }
-    this.#startsNoMore = true
-    this.#wake()
+  get #isHalted(): boolean {
+    return this.#state === 'stopped' || Date.now() >= this.#input.until || !this.#input.isOpen()
   }
 
   get #mayStart(): boolean {
-    return !this.#startsNoMore && !this.#isHalted()
+    return this.#state === 'running' && !this.#isHalted
   }
 
   /** Resolves when every email that was started is recorded. */
   async run(): Promise<TurnEnd> {
     const repeated = this.#part.chunks
     let after = this.#part.afterContact
-    this.#open = repeated.map((chunk) => ({ ...chunk, left: 0, readAt: 0 }))
+    this.#open = repeated.map((chunk) => ({ ...chunk, left: 0, readAt: 0, identities: new Map() }))
     for (const chunk of this.#open) {
       chunk.readAt = performance.now()
       await this.#send(chunk, await this.#read(after, chunk.to, chunkMax))
@@ -119,8 +119,9 @@ export class Turn {
       await this.#until(() => this.#outstanding <= aheadMax - chunkMax)
     }
     await this.#until(() => this.#outstanding === 0, true)
-    if (this.#fault) throw this.#fault
-    return this.#end ?? { kind: 'over' }
+    const end = this.#end ?? { kind: 'over' }
+    if (end.kind === 'failed') throw end.error
+    return end
   }
 
   async #until(condition: () => boolean, always = false): Promise<void> {
@@ -142,11 +143,12 @@ export class Turn {
     const recipients = await this.#read(after, this.#part.toContact, chunkSizeOf(rate))
     if (recipients.length === 0) {
       await this.#until(() => this.#outstanding === 0)
-      if (this.#outstanding === 0 && this.#open.every(({ left }) => left === 0)) this.#end ??= { kind: 'done' }
+      if (this.#outstanding === 0 && this.#open.every(({ left }) => left === 0))
+        this.#leave('draining', { kind: 'done' })
       return undefined
     }
     const at = new Date()
-    const chunk = { to: recipients.at(-1)!.contactId, at, left: 0, readAt }
+    const chunk = { to: recipients.at(-1)!.contactId, at, left: 0, readAt, identities: new Map() }
     const reserve = async (tx: Tx): Promise<TurnEnd | Part> => {
       const waitMs = rate === null ? 0 : await reserveRate(tx, broadcast, recipients.length, rate)
       if (waitMs > 0) return { kind: 'rate', waitMs }
@@ -161,8 +163,7 @@ export class Turn {
     })
     if ('kind' in started) {
       // At the limit of the rate, the emails of the chunks before are still sent.
-      if (started.kind === 'rate') this.#end ??= started
-      else this.#stop(started)
+      this.#leave(started.kind === 'rate' ? 'draining' : 'stopped', started)
       return undefined
     }
     this.#part = started
@@ -197,22 +198,33 @@ export class Turn {
 
   async #sendOne(chunk: OpenChunk, recipient: PendingRecipient): Promise<void> {
     try {
-      const result = await this.#attempts.attempt(chunk, recipient)
-      if (!result) return
-      await this.#parts.results.add(result)
+      const attempted = await this.#attempts.attempt(chunk, recipient)
+      if ('pending' in attempted) return this.#stopFor(attempted)
+      this.#count(attempted)
+      await this.#parts.results.add(attempted)
       chunk.left--
     } catch (error) {
-      this.#fault ??= error
-      this.#stop({ kind: 'over' })
+      this.#leave('stopped', { kind: 'failed', error })
     } finally {
       this.#outstanding--
       this.#waiting.delete(recipient)
       this.#wake()
     }
   }
-}
 
-/** Emails that were counted for a daily limit and not accepted make room for others. */
-const limitWaitMsMax = 60_000
+  /** What one email waits for concerns all of them. */
+  #stopFor(why: Pending): void {
+    if (why.pending === 'limit') this.#leave('draining', { kind: 'rate', waitMs: Math.min(why.waitMs, limitWaitMsMax) })
+    else if (why.pending === 'unavailable' && !this.#isHalted) this.#leave('stopped', { kind: 'unavailable' })
+  }
+
+  #count({ status, message }: RecipientResult): void {
+    const outcome = message?.outcome
+    if (!outcome) return
+    if (status !== 'queued' || outcome.waiting === 'site') this.#deferrals = 0
+    else if (++this.#deferrals >= deferralsMax) this.#leave('stopped', { kind: 'deferred' })
+    if (outcome.event?.eventName === 'emailHardBounce') this.#input.onHardBounce()
+  }
+}
 
 class LostPart extends Error {}

@@ -137,12 +137,13 @@ export class TemplateRunner {
     return version.template === undefined || version.slowUntil > performance.now()
   }
 
-  /** Returns a promise only if a task is needed: broadcasts draft many emails in one turn of the event loop. */
-  draft(version: ReadyVersion, values: TemplateValues): EmailDraft | Promise<EmailDraft> {
-    return (
-      this.#inline(version, (template) => draftOf(template, values, inlineLimits)) ??
-      this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
-    )
+  /** Returns undefined if the template is too slow for the main thread. */
+  draftNow(version: ReadyVersion, values: TemplateValues): EmailDraft | undefined {
+    return this.#inline(version, (template) => draftOf(template, values, inlineLimits))
+  }
+
+  async draft(version: ReadyVersion, values: TemplateValues): Promise<EmailDraft> {
+    return this.draftNow(version, values) ?? this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
   }
 
   /** Returns undefined if the template is too slow for the main thread. */

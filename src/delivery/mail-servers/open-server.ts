@@ -1,4 +1,4 @@
-import type { Mail, RelayState, SendOptions, SendOutcome, Transport } from '@waxwing/smtp-client'
+import type { MailSource, RelayState, SendOptions, SendOutcome, Transport } from '@waxwing/smtp-client'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Routing } from './choose.ts'
 import type { ReportProvider } from './preset.ts'
@@ -18,7 +18,7 @@ export type OpenServer = Routing & {
   /** Whether the limits of receiving sites apply. */
   shapeByReceiver: boolean
   state(): RelayState
-  send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
+  send(mail: MailSource, options?: SendOptions): Promise<SendOutcome>
 }
 
 /** The id of SMTP_URL where mail servers are told apart. */
@@ -50,7 +50,7 @@ export class RetirableTransport {
     return this.#transport.check()
   }
 
-  async send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome> {
+  async send(mail: MailSource, options?: SendOptions): Promise<SendOutcome> {
     this.#inFlight++
     try {
       return await this.#transport.send(mail, options)

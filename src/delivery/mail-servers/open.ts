@@ -1,4 +1,4 @@
-import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
+import { openRelay, type RelayOptions, type RelayState, type Transport } from '@waxwing/smtp-client'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import type { Connector } from './connector.ts'
 import { openCredentials, unreadableCredentials } from './credentials.ts'
@@ -14,13 +14,13 @@ export type OpenParts = { box: SecretBox; connector: Connector }
 export function openMailServer(
   { box, connector }: OpenParts,
   row: MailServerRow,
-  { connections, onState }: { connections: number; onState: (state: RelayState) => void },
+  relay: { connections: number } & Pick<RelayOptions, 'onState' | 'onOutcome'>,
 ): Transport {
   const credentials = openCredentials(box, row)
   const options = connector.optionsFor(row)
   if (!credentials || !options) return unusable(unreadableCredentials)
-  const mailsPerSlot = Math.ceil(inFlightMax / connections)
-  return openRelay(credentials.url, { ...options, connections, onState, relayLimits: { mailsPerSlot } })
+  const mailsPerSlot = Math.ceil(inFlightMax / relay.connections)
+  return openRelay(credentials.url, { ...options, ...relay, relayLimits: { mailsPerSlot } })
 }
 
 /** A transport that is always down. */

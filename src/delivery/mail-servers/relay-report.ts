@@ -35,8 +35,8 @@ const outcomeNames: Partial<Record<SendOutcome['kind'], string>> = {
   interrupted: 'interrupted',
 }
 
-/** Returns a function that returns a transport which counts the outcomes of the emails passed to it. */
-export function countOutcomes(registry: Registry): (transport: Transport) => Transport {
+/** Returns a function that counts the outcomes of the emails of this process. */
+export function countOutcomes(registry: Registry): (outcome: SendOutcome) => void {
   const names = Object.values(outcomeNames)
   const counter = new Counter({
     name: 'waxwing_emails_total',
@@ -44,21 +44,7 @@ export function countOutcomes(registry: Registry): (transport: Transport) => Tra
     labelNames: ['outcome'],
     registers: [registry],
   })
-  for (const outcome of names) counter.inc({ outcome }, 0)
-  return (relay) => ({
-    send: async (email, options) => {
-      const sent = await relay.send(email, options)
-      const outcome = outcomeNames[sent.kind]
-      if (outcome) counter.inc({ outcome })
-      return sent
-    },
-    resize: (connections) => relay.resize(connections),
-    capacity: (options) => relay.capacity(options),
-    get waiting() {
-      return relay.waiting
-    },
-    state: () => relay.state(),
-    check: () => relay.check(),
-    close: () => relay.close(),
-  })
+  const counts = new Map(names.map((outcome) => [outcome, counter.labels({ outcome })]))
+  for (const count of counts.values()) count.inc(0)
+  return ({ kind }) => counts.get(outcomeNames[kind] ?? '')?.inc()
 }

@@ -1,4 +1,4 @@
-import type { Mail, SendOptions, SendOutcome } from '@waxwing/smtp-client'
+import type { MailSource, SendOptions, SendOutcome } from '@waxwing/smtp-client'
 import type { Limit, Taken } from '../limits/sending-limits.ts'
 import type { OpenServer } from './open-server.ts'
 import type { ReportProvider } from './preset.ts'
@@ -22,7 +22,7 @@ export type SendThroughOptions = SendOptions & {
  */
 export async function sendThrough(
   servers: readonly OpenServer[],
-  mail: Mail | (() => Mail | undefined),
+  mail: MailSource,
   { take, movesOn, onOutcome, bulk = false }: SendThroughOptions = {},
 ): Promise<Carried | Limited | undefined> {
   let last: Carried | Limited | undefined

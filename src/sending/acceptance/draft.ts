@@ -205,11 +205,12 @@ export class Drafter {
       slow.push(async () => keep(await runner.draft(version, values)))
       return undefined
     }
-    const text = runner.draft(version, values)
-    if (!(text instanceof Promise)) return text
+    const text = runner.draftNow(version, values)
+    if (text) return text
     // The request awaits it after this batch.
-    text.catch(() => {})
-    slow.push(() => text.then(keep))
+    const drafting = runner.draft(version, values)
+    drafting.catch(() => {})
+    slow.push(() => drafting.then(keep))
     return undefined
   }
 

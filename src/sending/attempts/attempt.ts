@@ -1,9 +1,8 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
-import type { SendOutcome } from '@waxwing/smtp-client'
+import type { Mail, MailSource, SendOutcome } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../../audience/audience.ts'
-import { hasManyLinks, type TemplateRunner } from '../../content/content.ts'
+import { hasManyLinks, type ReadyVersion, type TemplateRunner } from '../../content/content.ts'
 import {
-  type Carried,
   type Limited,
   type MailServers,
   noProviders,
@@ -59,9 +58,17 @@ export type AttemptOptions = {
   bulk?: boolean
   /** True if it is sent by its broadcast, and not from the queue. */
   isInBroadcast?: boolean
-  /** Called when a connection is free. If it returns true, the email is not sent. */
-  isHalted?: () => boolean
+  /** If it was found before (`findIdentity`). */
+  identity?: SendingIdentity
+  /** Asked right before the email leaves. It stays if a reason is returned. */
+  holdBack?: () => Skip | undefined
 }
+
+/**
+ * Why nothing was attempted. halted: sending was stopped. stale: what is known of the recipient is too old. unavailable: all mail
+ * servers are, or what renders the email. needs task: the template is too slow for the main thread.
+ */
+export type Skip = { skip: 'halted' | 'stale' | 'unavailable' | 'needs task' }
 
 const jitter = 0.1
 const waitMsMin = 1_000
@@ -71,16 +78,13 @@ export const limitReason = 'limit reached'
 /** Delays before an email is rendered again whose task process died, for example because the system was out of memory. */
 const renderRetryDelaysMs = [1_000, 4_000, 10_000]
 
-/**
- * Composes an email and passes it to a mail server. Returns undefined if nothing was attempted because all of them are
- * unavailable or sending was halted. The memory of large emails is limited.
- */
+/** Composes an email and passes it to a mail server. The memory of large emails is limited. */
 export async function attemptMessage(
   parts: AttemptParts,
   message: MessageToSend,
   attempt: number,
   options: AttemptOptions = {},
-): Promise<Outcome | undefined> {
+): Promise<Outcome | Skip> {
   if (!message.content?.isLarge) return attemptLoaded(parts, message, attempt, options)
   const { organizationId } = message.row
   try {
@@ -91,11 +95,15 @@ export async function attemptMessage(
     )
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    // Too many large emails are being sent: nothing was attempted, and the job stays due.
-    if (error.type === 'unavailable' || error.type === 'rate_limited') return undefined
+    // Too many large emails are being sent: the job stays due.
+    if (error.type === 'unavailable' || error.type === 'rate_limited') return unavailable
     return end({ status: 'failed', reason: error.message })
   }
 }
+
+export const isSkip = (result: object): result is Skip => 'skip' in result
+
+const unavailable: Skip = { skip: 'unavailable' }
 
 const end: ToOutcome = (outcome, retryInMs) => ({
   retryInMs: retryInMs ?? null,
@@ -109,105 +117,154 @@ const end: ToOutcome = (outcome, retryInMs) => ({
   ...outcome,
 })
 
+/** As whom emails of a version leave. */
+export type SendingIdentity = Awaited<ReturnType<Senders['identityOf']>> & {
+  from: Awaited<ReturnType<typeof senderOfMessage>>
+}
+
+/** Must be awaited before an attempt. It is the same for all emails of a version. */
+export async function findIdentity(
+  { senders, servers }: AttemptParts,
+  message: MessageToSend,
+): Promise<SendingIdentity> {
+  const { row, version, content } = message
+  await servers.load(row.organizationId)
+  const from = await senderOfMessage(senders, row.organizationId, version, content)
+  return { from, ...(await senders.identityOf(row.organizationId, from.email)) }
+}
+
+type Attempt = { message: MessageToSend; identity: SendingIdentity; number: number; retryDelays: readonly number[] }
+
+/** Five steps: may it be sent, as whom, by which way, what does it say, and what became of it. */
 async function attemptLoaded(
   parts: AttemptParts,
   message: MessageToSend,
-  attempt: number,
-  { bulk = false, isInBroadcast = false, isHalted = never }: AttemptOptions,
-): Promise<Outcome | undefined> {
+  number: number,
+  options: AttemptOptions,
+): Promise<Outcome | Skip> {
   const { row, version, content } = message
-  // The contact may have been erased, unsubscribed or bounced since the message was accepted.
-  if (row.contactEmail === null && !row.isTest) return end({ status: 'suppressed', reason: erasedReason })
-  const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
+  const suppressed = suppressionOf(row)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  const { senders, tokens } = parts
-  // Covers messages accepted before the operator set or narrowed the sender domains.
-  const sender = senderOfMessage(senders, row.organizationId, version, content)
-  const from = sender instanceof Promise ? await sender : sender
-  const found = senders.identityOf(row.organizationId, from.email)
-  const { isAllowed, isVerified, signer, hosts, warmUp } = found instanceof Promise ? await found : found
-  // An email that its broadcast sends was not accepted before.
-  if (!(isInBroadcast ? isVerified : isAllowed))
-    return end({ status: 'failed', reason: senderNotVerifiedReason(from.email) })
+  const identity = options.identity ?? (await findIdentity(parts, message))
+  // Covers messages accepted before the operator set or narrowed the sender domains. What a broadcast sends was not accepted before.
+  if (!(options.isInBroadcast ? identity.isVerified : identity.isAllowed))
+    return end({ status: 'failed', reason: senderNotVerifiedReason(identity.from.email) })
+  const attempt = { message, identity, number, retryDelays: parts.retryDelays }
 
-  const finding = parts.servers.load(row.organizationId)
-  if (finding) await finding
+  const { from, hosts, warmUp } = identity
   const servers = isDemoAddress(row.email) ? undefined : parts.servers.serversFor(row, from.email)
+  const only = servers && onlyUnlimited(servers, warmUp)
+  const simulated = simulatedOutcome(row.email, number)
+
+  const section = currentSection()
   const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
-  const context = { row, attempt, retryDelays: parts.retryDelays }
-  const simulated = simulatedOutcome(row.email, attempt)
-  const deliver = async (rendering: Rendering): Promise<Outcome | undefined> => {
-    const section = currentSection()
-    const compose = () => makeEmail(message, { tokens, from, idHeaders }, hosts, rendering)
-    let write = compose
-    if (content?.from ? hasManyLinks(content.html ?? '') : version.hasManyLinks) {
-      // Not when a connection is free, because several may be at the same time.
-      await nextTurn(row.organizationId)
-      enterSection(section)
-      const mail = compose()
-      write = () => mail
-    }
-    if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
-    if (!servers) {
-      const mail = write()
-      const inbox = mail && (await inboxRow(parts.contents, row, mail))
-      return inbox && end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
-    }
-    const composeSigned = () => {
-      // The mail server calls back once a connection is free.
-      enterSection(section)
-      const mail = isHalted() ? undefined : write()
-      if (!mail) return undefined
-      const { sender, recipient, raw } = mail
-      const envelope = { from: sender, to: recipient }
-      if (typeof raw === 'string') return { envelope, raw: { lines: signer ? signer.sign(raw, row.queuedAt) : raw } }
-      return {
-        envelope,
-        raw: parts.contents.stream(row.organizationId, raw, signer && { signer, time: row.queuedAt }),
-      }
-    }
-    const onOutcome = (carried: Carried) => reportDeferral(parts, row, carried)
-    const only = onlyUnlimited(servers, warmUp)
-    const carried = only
-      ? { kind: 'carried' as const, server: only, outcome: await only.send(composeSigned, { bulk }) }
-      : await sendThrough(servers, composeSigned, {
-          bulk,
-          movesOn: row.flowKind === 'transactional',
-          onOutcome,
-          take: (server) => takeLimits(parts, row, server, warmUp, isInBroadcast),
-        })
-    if (carried?.kind === 'limited') return waitForLimit(carried)
-    if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? undefined : waitForServer(servers)
-    const outcome = outcomeOf(carried.outcome, context)
-    if (outcome) outcome.mailServerId = serverToStore(row, carried)
-    return outcome
-  }
-  let needsTask = false
+  const making = { tokens: parts.tokens, from, idHeaders }
   try {
-    if (content?.from) return await deliver({ body: () => content })
-    const now = <Result>(result: Result | undefined) => {
-      needsTask = result === undefined
-      return result
-    }
     // Light templates are rendered once a connection is free, so that waiting messages take no memory.
-    const outcome = await deliver({
-      body: (values) => now(parts.runner.bodyNow(version, values)),
-      outputs: (values) => now(parts.runner.outputsNow(version, values)),
-    })
-    if (!needsTask) return outcome
-    const body = await parts.runner.body(version, emailValues(row, parts.tokens, hosts), 'wait')
-    return await deliver({ body: () => body })
+    let rendering = content?.from ? { body: () => content } : lightRendering(parts.runner, version)
+    for (;;) {
+      const compose = () => makeEmail(message, making, hosts, rendering)
+      let composed: ReturnType<typeof compose> | undefined
+      if (takesLong(message)) {
+        // Not when a connection is free, because several may be at the same time.
+        await nextTurn(row.organizationId)
+        enterSection(section)
+        composed = compose()
+      }
+      const leave = () => options.holdBack?.() ?? composed ?? compose()
+      const leaveThroughServer = () => {
+        // The mail server calls back once a connection is free.
+        enterSection(section)
+        const email = leave()
+        return isSkip(email) ? email : mailOf(parts, attempt, email)
+      }
+      const outcome =
+        simulated || !servers
+          ? await keep(parts, attempt, leave(), simulated)
+          : only
+            ? outcomeThrough(only, await only.send(leaveThroughServer, options), attempt)
+            : await sendLimited(parts, attempt, servers, leaveThroughServer, options)
+      if (!isSkip(outcome) || outcome.skip !== 'needs task') return outcome
+      const body = await parts.runner.body(version, emailValues(row, parts.tokens, hosts), 'wait')
+      rendering = { body: () => body }
+    }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays })
-    // A task process is unavailable: nothing was attempted, and the job stays due.
-    if (error.type === 'unavailable') return undefined
+    if (error instanceof TaskProcessDied) return renderingDied(attempt)
+    // A task process is unavailable: the job stays due.
+    if (error.type === 'unavailable') return unavailable
     return end({ status: 'failed', reason: error.message })
   }
 }
 
-const never = () => false
+/** The contact may have been erased, unsubscribed or bounced since the message was accepted. */
+const suppressionOf = (row: SendRow): string | null =>
+  row.contactEmail === null && !row.isTest
+    ? erasedReason
+    : ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
+
+const lightRendering = (runner: TemplateRunner, version: ReadyVersion): Rendering => ({
+  body: (values) => runner.bodyNow(version, values),
+  outputs: (values) => runner.outputsNow(version, values),
+})
+
+const takesLong = ({ version, content }: MessageToSend): boolean =>
+  content?.from ? hasManyLinks(content.html ?? '') : version.hasManyLinks === true
+
+/** Stores an email in the built-in inbox, unless the answer of a mail server is simulated. */
+async function keep(
+  { contents }: AttemptParts,
+  attempt: Attempt,
+  email: OutgoingEmail | Skip,
+  simulated: SendOutcome | undefined,
+): Promise<Outcome | Skip> {
+  if (isSkip(email)) return email
+  if (simulated) return outcomeOf(simulated, attempt)
+  const { row } = attempt.message
+  return end({
+    status: 'sent',
+    relayReply: inboxReply,
+    event: sentEvent(row),
+    inbox: await inboxRow(contents, row, email),
+  })
+}
+
+async function sendLimited(
+  parts: AttemptParts,
+  attempt: Attempt,
+  servers: readonly OpenServer[],
+  mail: MailSource,
+  { bulk = false, isInBroadcast = false }: AttemptOptions,
+): Promise<Outcome | Skip> {
+  const { row } = attempt.message
+  const carried = await sendThrough(servers, mail, {
+    bulk,
+    movesOn: row.flowKind === 'transactional',
+    onOutcome: (each) => reportDeferral(parts, row, each),
+    take: (server) => takeLimits(parts, row, server, attempt.identity.warmUp, isInBroadcast),
+  })
+  if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? unavailable : waitForServer(servers)
+  return carried.kind === 'limited' ? waitForLimit(carried) : outcomeThrough(carried.server, carried.outcome, attempt)
+}
+
+function outcomeThrough(server: OpenServer, sent: SendOutcome, attempt: Attempt): Outcome | Skip {
+  const outcome = outcomeOf(sent, attempt)
+  if (!isSkip(outcome)) outcome.mailServerId = serverToStore(attempt.message.row, server, sent)
+  return outcome
+}
+
+function mailOf(
+  { contents }: AttemptParts,
+  { message, identity }: Attempt,
+  { sender, recipient, raw }: OutgoingEmail,
+): Mail {
+  const { organizationId, queuedAt: time } = message.row
+  const { signer } = identity
+  const envelope = { from: sender, to: recipient }
+  if (typeof raw === 'string') return { envelope, raw: { lines: signer ? signer.sign(raw, time) : raw } }
+  return { envelope, raw: contents.stream(organizationId, raw, signer && { signer, time }) }
+}
 
 /** Other emails of the organization can be sent, so this one waits alone. */
 function waitForServer(servers: readonly OpenServer[]): Outcome {
@@ -233,7 +290,7 @@ function waitForLimit({ refused }: Limited): Outcome {
  * The server that carried the email. While it is queued, only one that may have accepted it already, because another one would
  * send it twice; that is kept until the email is sent, and the message cannot be cancelled (`hasBegun`).
  */
-function serverToStore(row: SendRow, { server, outcome }: Carried): MailServerId | null {
+function serverToStore(row: SendRow, server: OpenServer, outcome: SendOutcome): MailServerId | null {
   if (outcome.kind === 'interrupted') return outcome.maybeSent ? server.id : null
   if (outcome.kind === 'deferred') return null
   return server.organizationId === row.organizationId ? server.id : null
@@ -246,17 +303,16 @@ async function inboxRow(contents: ContentStore, row: SendRow, { raw, ...mail }: 
 }
 
 type ToOutcome = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>, retryInMs?: number) => Outcome
-type OutcomeContext = { row: SendRow; attempt: number; retryDelays: readonly number[] }
 
 /** The attempts of an email that the relay deferred count as well, so the limit is that of the longer schedule. */
-function renderingDied({ attempt, retryDelays }: Omit<OutcomeContext, 'row'>): Outcome {
-  if (attempt >= Math.max(renderRetryDelaysMs.length, retryDelays.length))
+function renderingDied({ number, retryDelays }: Attempt): Outcome {
+  if (number >= Math.max(renderRetryDelaysMs.length, retryDelays.length))
     return end({ status: 'failed', reason: 'the process that rendered this email ended unexpectedly, several times' })
-  const delayMs = renderRetryDelaysMs[attempt] ?? renderRetryDelaysMs.at(-1)!
+  const delayMs = renderRetryDelaysMs[number] ?? renderRetryDelaysMs.at(-1)!
   return end({ status: 'queued', reason: 'rendering was interrupted' }, withJitter(delayMs))
 }
 
-function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays }: OutcomeContext): Outcome | undefined {
+function outcomeOf(outcome: SendOutcome, { message: { row }, number, retryDelays }: Attempt): Outcome | Skip {
   switch (outcome.kind) {
     case 'accepted':
       return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId, event: sentEvent(row) })
@@ -278,7 +334,7 @@ function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays }: OutcomeC
     case 'deferred':
     case 'interrupted': {
       const response = outcome.kind === 'deferred' ? outcome.reply : outcome.reason
-      const delay = retryDelays[attempt]
+      const delay = retryDelays[number]
       if (delay !== undefined)
         return end({ status: 'queued', reason: 'deferred', relayReply: response }, withJitter(delay * 1000))
       const { status, replyCode } = outcome.kind === 'deferred' ? outcome : { status: null, replyCode: null }
@@ -292,8 +348,9 @@ function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays }: OutcomeC
       return end({ status: 'bounced', reason: bounce.reason, relayReply: response, event: bounceEvent(row, bounce) })
     }
     case 'unreachable':
+      return unavailable
     case 'withdrawn':
-      return undefined
+      return { skip: outcome.skip as Skip['skip'] }
   }
 }
 

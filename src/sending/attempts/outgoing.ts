@@ -94,16 +94,18 @@ export type Rendering = {
   outputs?: (values: TemplateValues) => BodyOutputs | undefined
 }
 
+const needsTask = { skip: 'needs task' } as const
+
 /**
- * Builds the email with its tracked links. The same message, sender and hosts always yield the same bytes. Returns
- * undefined if `rendering` does. `content` is what does not come from the version.
+ * Builds the email with its tracked links. The same message, sender and hosts always yield the same bytes. `content` is what
+ * does not come from the version.
  */
 export function makeEmail(
   { row, version, content }: MessageToSend,
   { tokens, from, idHeaders }: EmailMaking,
   { baseUrl, bounceDomain }: SenderHosts,
   rendering: Rendering,
-): OutgoingEmail | undefined {
+): OutgoingEmail | typeof needsTask {
   const { organizationId, id: messageId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
   const token = signed(tokens, row)
@@ -120,11 +122,11 @@ export function makeEmail(
   const values = templateValues(row, unsubscribeUrl)
   const layout = rendering.outputs ? layoutOf(version, flowId, way) : undefined
   const outputs = layout && rendering.outputs!(values)
-  if (layout && !outputs) return undefined
+  if (layout && !outputs) return needsTask
   let finished: FilledBody | ReturnType<typeof finishBody> | undefined = layout?.fill(outputs!, token)
   if (!finished) {
     const body = rendering.body(values)
-    if (!body) return undefined
+    if (!body) return needsTask
     finished = finishBody(body, way, token)
   }
   const { html, text } = finished

@@ -10,7 +10,7 @@ import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
 import { loadContents } from '../attachments/contents.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
-import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
+import { type AttemptParts, attemptMessage, isSkip, type MessageToSend, type Outcome, type Skip } from './attempt.ts'
 import { mustMark } from './begun.ts'
 import { findMessagesToSend, type MessageChange, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
@@ -85,7 +85,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
         if (!isOurs) return { peer: 'responsive', recorded: endJobs(parts.db, [{ claim, retryInMs: null }]) }
       }
       const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
-      if (outcome) {
+      if (!isSkip(outcome)) {
         const { retryInMs, waiting } = outcome
         const settlement = { claim, retryInMs, untried: waiting !== null }
         return { peer: 'responsive', recorded: results.add({ settlement, row, outcome }), retryInMs }
@@ -115,22 +115,18 @@ const cancelled: Outcome = {
   waiting: null,
 }
 
-const attempt = (parts: SendParts, work: Work, claim: Claim): Promise<Outcome | undefined> =>
+const attempt = (parts: SendParts, work: Work, claim: Claim): Promise<Outcome | Skip> =>
   work.row.broadcastId === null ? attemptMessage(parts, work, claim.attempt) : attemptOfBroadcast(parts, work, claim)
 
 /** A row of a broadcast that was read longer ago is read again before the email leaves: the contact may have unsubscribed. */
 const recentMs = 1_500
 
-async function attemptOfBroadcast(parts: SendParts, work: Work, claim: Claim): Promise<Outcome | undefined> {
-  let isOld = false
-  const isHalted = () => {
-    isOld = performance.now() - work.readAt > recentMs
-    return isOld
-  }
-  const outcome = await attemptMessage(parts, work, claim.attempt, { bulk: true, isHalted })
-  if (!isOld) return outcome
+async function attemptOfBroadcast(parts: SendParts, work: Work, claim: Claim): Promise<Outcome | Skip> {
+  const holdBack = (): Skip | undefined => (performance.now() - work.readAt > recentMs ? { skip: 'stale' } : undefined)
+  const outcome = await attemptMessage(parts, work, claim.attempt, { bulk: true, holdBack })
+  if (!isSkip(outcome) || outcome.skip !== 'stale') return outcome
   const [current] = await load(parts, [claim])
-  if (!current) return undefined
+  if (!current) return { skip: 'unavailable' }
   // It has waited for its turn, so it need not wait for the other emails of broadcasts again.
   return current.isCancelled ? cancelled : attemptMessage(parts, current, claim.attempt)
 }
