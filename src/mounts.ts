@@ -4,7 +4,7 @@ import { describePermissions, withScopes, withSecurity } from './accounts/people
 import { requireApiKey, requireCaller } from './accounts/people/guards.ts'
 import { FilterSchema } from './audience/segments/filter.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
-import { separateTrackingHosts, type TrackingHosts } from './delivery/domains/tracking-hosts.ts'
+import { restrictTrackingHosts, type TrackingHosts } from './delivery/domains/tracking-hosts.ts'
 import { registerDocumentation } from './operations/documentation/documentation.routes.ts'
 import { Confirmations } from './operations/mcp/confirmations.ts'
 import { collectToolRoutes, mcpRoutes } from './operations/mcp/mcp.routes.ts'
@@ -44,8 +44,8 @@ export async function mountRoutes(
   server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
-  server.decorateRequest('trackingHostOf', null)
-  server.addHook('onRequest', separateTrackingHosts(served.trackingHosts))
+  server.decorateRequest('linkHostOrganization', null)
+  server.addHook('onRequest', restrictTrackingHosts(served.trackingHosts))
   recordRequests(server, apiRequests, keys)
   const toolRoutes = collectToolRoutes(server)
   registerRobotsTxt(server, limitPages)

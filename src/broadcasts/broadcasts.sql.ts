@@ -183,12 +183,12 @@ export async function selectBroadcasts(
   organizationId: OrganizationId,
   { query, status, before, limit }: BroadcastFilter,
 ): Promise<Broadcast[]> {
-  const ofStatus = status ? sql`and status = ${status}` : sql``
+  const statusCondition = status ? sql`and status = ${status}` : sql``
   const older = before ? sql`and id < ${before}` : sql``
   const matching = query ? sql`and ${matchesQuery(query)}` : sql``
   return db.run<Broadcast>(sql`
     select ${columnsOf(organizationId)} from broadcasts
-    where organization_id = ${organizationId} ${ofStatus} ${matching} ${older}
+    where organization_id = ${organizationId} ${statusCondition} ${matching} ${older}
     order by id desc
     limit ${limit}`)
 }

@@ -41,6 +41,6 @@ export async function draftSendAgain(
 /** The subjects that recipients got, as templates. */
 async function subjectsOf({ db }: DraftParts, broadcast: Broadcast): Promise<string[]> {
   const { organizationId, flowVersionId, subject, variants } = broadcast
-  const ofFlow = flowVersionId ? await findSubject(db, organizationId, flowVersionId) : undefined
-  return [subject ?? ofFlow, ...variants.map((variant) => variant.subject)].flatMap((each) => each ?? [])
+  const flowSubject = flowVersionId ? await findSubject(db, organizationId, flowVersionId) : undefined
+  return [subject ?? flowSubject, ...variants.map((variant) => variant.subject)].flatMap((each) => each ?? [])
 }

@@ -21,7 +21,7 @@ const keptPerOrganization = 5_000
 /** Of each key, per process: a burst, then this many requests per second. */
 const successful = { perSecond: 1, burst: 50 }
 const rejected = { perSecond: 2, burst: 50 }
-const ofOrganization = { perSecond: 20, burst: 500 }
+const organizationLimit = { perSecond: 20, burst: 500 }
 const keysMax = 10_000
 
 const flushAfterMs = 1_000
@@ -45,7 +45,7 @@ export class ApiRequestLog {
   /** Plain maps, because they are read for every request: a `RateLimit` also keeps the order of use. */
   readonly #successful = new Map<ApiKeyId, Bucket>()
   readonly #rejected = new Map<ApiKeyId, Bucket>()
-  readonly #ofOrganization = new RateLimit({ ...ofOrganization, keysMax })
+  readonly #organizationLimit = new RateLimit({ ...organizationLimit, keysMax })
   readonly #pending: NewApiRequest[] = []
   #timer: NodeJS.Timeout | undefined
   #storing: Promise<void> | undefined
@@ -67,7 +67,7 @@ export class ApiRequestLog {
       status >= 400
         ? takeFrom(this.#rejected, key.id, now, rejected)
         : takeFrom(this.#successful, key.id, now, successful)
-    return isKept && this.#pending.length < pendingMax && this.#ofOrganization.allow(key.organizationId, now)
+    return isKept && this.#pending.length < pendingMax && this.#organizationLimit.allow(key.organizationId, now)
   }
 
   add(row: NewApiRequest): void {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { isHostOfOther } from '../../delivery/delivery.ts'
+import { isHostOfAnother } from '../../delivery/delivery.ts'
 import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { clientNetwork } from '../../platform/values/client-address.ts'
 import { Refusal } from '../../platform/values/errors.ts'
@@ -44,7 +44,7 @@ export function imageFileRoutes({
     server.get<{ Params: { file: string } }>('/i/:file', options, async (request, reply) => {
       await turnOf(reply)
       const image = await find(request.params.file, clientNetwork(request.ip))
-      if (!image || isHostOfOther(request, image.organizationId))
+      if (!image || isHostOfAnother(request, image.organizationId))
         throw new Refusal('not_found', 'There is no image at this address.')
       reply.headers({ ...headers, etag: image.etag })
       if (request.headers['if-none-match']?.includes(image.etag)) return reply.code(304).send()

@@ -315,7 +315,7 @@ async function startFileServer({ db, organizationId }: TestApp, options: FileSer
   const { sendMsMax = 60_000, missesPerSecond = 0 } = options
   const images = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }), new StageRegistry())
   const server = createServer({ log: pino({ level: 'silent' }), baseUrl: () => 'http://localhost', trustProxy: false })
-  server.decorateRequest('trackingHostOf', null)
+  server.decorateRequest('linkHostOrganization', null)
   await server.register(
     imageFileRoutes({ images, missLimit: new RateLimit({ perSecond: missesPerSecond }), sendMsMax }),
   )

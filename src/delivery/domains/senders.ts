@@ -97,7 +97,7 @@ export class Senders {
   readonly #unknown: KnownDomain
   /** The default senders that organizations have chosen. */
   readonly #defaults: LRUCache<OrganizationId, { sender: DefaultSender | null }>
-  readonly #ofInstallation: UsedDefaultSender
+  readonly #installationDefault: UsedDefaultSender
   readonly #known = createCache<string, KnownDomain, Sender>(keptMax, {
     ttl: keptMs,
     noDeleteOnStaleGet: true,
@@ -112,7 +112,7 @@ export class Senders {
       ttl: keptMs,
       fetchMethod: async (organizationId) => ({ sender: (await findDefaultSender(db, organizationId)) ?? null }),
     })
-    this.#ofInstallation = { ...defaultSender, isChosen: false, unusable: null }
+    this.#installationDefault = { ...defaultSender, isChosen: false, unusable: null }
     this.#box = box
     this.#policy = policy
     this.#dkim = dkim
@@ -165,11 +165,11 @@ export class Senders {
   }
 
   #usableOf(organizationId: OrganizationId, chosen: DefaultSender | null) {
-    if (!chosen) return this.#ofInstallation
+    if (!chosen) return this.#installationDefault
     const used = ({ isVerified, isLost }: SenderIdentity): UsedDefaultSender =>
       isVerified && !isLost
         ? { ...chosen, isChosen: true, unusable: null }
-        : { ...this.#ofInstallation, unusable: chosen }
+        : { ...this.#installationDefault, unusable: chosen }
     const identity = this.identityOf(organizationId, chosen.email)
     return identity instanceof Promise ? identity.then(used) : used(identity)
   }

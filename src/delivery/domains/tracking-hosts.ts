@@ -131,7 +131,7 @@ const isDomain = (host: string) => host.includes('.') && !/[\d\]]$/.test(host)
 declare module 'fastify' {
   interface FastifyRequest {
     /** The organization to whose host of links the request was sent, if any. */
-    trackingHostOf: OrganizationId | null
+    linkHostOrganization: OrganizationId | null
   }
   interface FastifyContextConfig {
     /** Whether the route is also served at the hosts of organizations. Only for what emails link to. */
@@ -140,18 +140,20 @@ declare module 'fastify' {
 }
 
 /** Whether the request was sent to the host of another organization. */
-export const isHostOfOther = ({ trackingHostOf }: Pick<FastifyRequest, 'trackingHostOf'>, organizationId: string) =>
-  trackingHostOf !== null && trackingHostOf !== organizationId
+export const isHostOfAnother = (
+  { linkHostOrganization }: Pick<FastifyRequest, 'linkHostOrganization'>,
+  organizationId: string,
+) => linkHostOrganization !== null && linkHostOrganization !== organizationId
 
 /**
  * Serves only links of emails at the hosts of organizations. An organization could otherwise show our sign-in page under
  * its name.
  */
-export function separateTrackingHosts(hosts: TrackingHosts): onRequestHookHandler {
+export function restrictTrackingHosts(hosts: TrackingHosts): onRequestHookHandler {
   return (request, _reply, done) => {
     const admit = (organizationId: OrganizationId | undefined) => {
       if (organizationId === undefined) return done()
-      request.trackingHostOf = organizationId
+      request.linkHostOrganization = organizationId
       done(request.routeOptions.config.onTrackingHosts ? undefined : new Refusal('not_found', 'Not found.'))
     }
     const found = hosts.organizationAt(request.hostname)

@@ -238,10 +238,10 @@ function reserve(
   const opened = limits.map(openLimit)
   const holds = opened.map((open) => open.hold(urgency, horizonMs))
   // A broadcast waits as a whole if it can, and asks again for whichever email is the next then.
-  const ofBroadcast = isInBroadcast ? longest(holds.filter((hold) => hold?.limit.waitsInBroadcast)) : undefined
-  if (ofBroadcast) {
-    const { limit, cause, until } = ofBroadcast
-    return waits(ofBroadcast, (cause === 'daily_limit' ? until : openLimit(limit).nextAt) - now)
+  const broadcastHold = isInBroadcast ? longest(holds.filter((hold) => hold?.limit.waitsInBroadcast)) : undefined
+  if (broadcastHold) {
+    const { limit, cause, until } = broadcastHold
+    return waits(broadcastHold, (cause === 'daily_limit' ? until : openLimit(limit).nextAt) - now)
   }
   const hold = longest(holds)
   if (hold) {

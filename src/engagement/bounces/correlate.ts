@@ -69,16 +69,18 @@ async function nameShared(db: Reader, leads: readonly Lead[]): Promise<void> {
 
 async function findMessagesOf(db: Reader, leads: readonly Lead[]): Promise<(SentMessage | undefined)[]> {
   const unsigned = leads.flatMap((lead) => (lead.organizationId === undefined ? lead.named : []))
-  const ofSigned = new Map(
+  const signedMessages = new Map(
     (await findMessages(db, leads.flatMap(keysOf))).map((each) => [keyOf(each.organizationId, each.id), each]),
   )
-  const ofAnyone = new Map((await findMessagesOfAnyone(db, [...new Set(unsigned)])).map((each) => [each.id, each]))
+  const unsignedMessages = new Map(
+    (await findMessagesOfAnyone(db, [...new Set(unsigned)])).map((each) => [each.id, each]),
+  )
   const found: (SentMessage | undefined)[] = []
   for (const lead of leads) {
     const { organizationId } = lead
     const candidates = organizationId
-      ? keysOf(lead).map((key) => ofSigned.get(keyOf(key.organizationId, key.messageId)))
-      : lead.named.map((id) => ofAnyone.get(id))
+      ? keysOf(lead).map((key) => signedMessages.get(keyOf(key.organizationId, key.messageId)))
+      : lead.named.map((id) => unsignedMessages.get(id))
     const message = candidates.find(Boolean)
     found.push(message ?? (organizationId && (await findMessageByQueueId(db, organizationId, lead.queueIds))))
   }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isHostOfOther } from '../../delivery/delivery.ts'
+import { isHostOfAnother } from '../../delivery/delivery.ts'
 import type { TokenPurpose, Tokens } from '../../platform/secrets/tokens.ts'
 
 /**
@@ -10,8 +10,8 @@ export function verifyToken<Purpose extends TokenPurpose>(
   tokens: Tokens,
   purpose: Purpose,
   token: string,
-  request: Pick<FastifyRequest, 'trackingHostOf'>,
+  request: Pick<FastifyRequest, 'linkHostOrganization'>,
 ) {
   const ids = tokens.verify(purpose, token)
-  return ids && isHostOfOther(request, ids.organizationId) ? undefined : ids
+  return ids && isHostOfAnother(request, ids.organizationId) ? undefined : ids
 }

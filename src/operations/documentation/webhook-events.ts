@@ -26,7 +26,7 @@ const common: Record<string, Schema> = {
 }
 
 /** Fields of the events of emails and unsubscriptions. */
-const ofMessages: Record<string, Schema> = {
+const messageSchemas: Record<string, Schema> = {
   is_test: { type: 'boolean', description: 'True. Only present in events of reserved test recipients.' },
 }
 
@@ -96,14 +96,14 @@ const mailServer: Record<string, Schema> = {
 
 /** The additional fields of each event type. A new event type does not compile without an entry. */
 const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
-  emailSent: ofMessages,
-  emailOpen: { ...reaction, ...ofMessages },
-  emailClick: { ...reaction, url: text('The link that was clicked.'), ...ofMessages },
-  emailSoftBounce: { bounce, ...ofMessages },
-  emailHardBounce: { bounce, ...ofMessages },
-  emailComplaint: { feedback_type: text('The type in the report, such as `abuse`.'), ...ofMessages },
+  emailSent: messageSchemas,
+  emailOpen: { ...reaction, ...messageSchemas },
+  emailClick: { ...reaction, url: text('The link that was clicked.'), ...messageSchemas },
+  emailSoftBounce: { bounce, ...messageSchemas },
+  emailHardBounce: { bounce, ...messageSchemas },
+  emailComplaint: { feedback_type: text('The type in the report, such as `abuse`.'), ...messageSchemas },
   contactUnsubscribe: {
-    ...ofMessages,
+    ...messageSchemas,
     method: {
       type: 'string',
       enum: ['one_click', 'page', 'api'],

@@ -87,8 +87,8 @@ export class Confirmations {
   }
 
   #checkLimits({ organizationId }: Key): void {
-    const ofOrganization = [...this.#open.values()].filter((open) => open.organizationId === organizationId).length
-    if (this.#open.size >= openMax || ofOrganization >= openPerOrganizationMax)
+    const openByOrganization = [...this.#open.values()].filter((open) => open.organizationId === organizationId).length
+    if (this.#open.size >= openMax || openByOrganization >= openPerOrganizationMax)
       throw new Refusal('rate_limited', 'Too many questions are waiting for an answer. Answer one of them first.')
   }
 

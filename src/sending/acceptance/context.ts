@@ -21,12 +21,12 @@ export const warningsOf = (unused: readonly string[]) =>
 
 /** Names under `contact` belong to the contact; the context cannot provide them. */
 export function missingRefusal(names: string[]): Refusal {
-  const ofContact = names.filter((name) => name.startsWith('contact.'))
-  const others = names.filter((name) => !ofContact.includes(name))
+  const contactVariables = names.filter((name) => name.startsWith('contact.'))
+  const others = names.filter((name) => !contactVariables.includes(name))
   const sentences = [
     others.length > 0 && `The template requires ${list.format(others)}. Add ${themOf(others)} to the context.`,
-    ofContact.length > 0 &&
-      `The contact has no ${list.format(ofContact)}. Set ${themOf(ofContact)} on the contact, or add a default to the template.`,
+    contactVariables.length > 0 &&
+      `The contact has no ${list.format(contactVariables)}. Set ${themOf(contactVariables)} on the contact, or add a default to the template.`,
   ]
   return new Refusal('missing_variables', sentences.filter(Boolean).join(' '), {
     fields: names.map((name) => ({

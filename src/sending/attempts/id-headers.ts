@@ -32,9 +32,9 @@ export function createIdHeaders(config: ProviderSettings): (more: readonly Repor
     postmark: config.PROVIDER_POSTMARK_TOKEN,
   }
   const configured = providers.filter((provider) => isConfigured[provider])
-  const ofConfigured = configured.length > 0 ? combined(configured) : undefined
+  const configuredHeaders = configured.length > 0 ? combined(configured) : undefined
   return (more) => {
-    if (more.length === 0) return ofConfigured
+    if (more.length === 0) return configuredHeaders
     return combined(providers.filter((provider) => isConfigured[provider] || more.includes(provider)))
   }
 }

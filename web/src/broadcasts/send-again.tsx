@@ -94,8 +94,8 @@ function whoGetsIt(people: number, { complete }: AudienceCount, notOpened: numbe
 /** Says that the flow was changed since. */
 function OtherVersion({ broadcast: { flow_id: id, flow_version: pinned, variants } }: { broadcast: BroadcastDetail }) {
   const flow = useQuery({ ...flowQuery(id ?? ''), enabled: id !== null, refetchOnMount: 'always' })
-  const ofVariants = variants.map(({ flow_version: number }) => number ?? pinned)
-  const sent = [...new Set(ofVariants.length > 0 ? ofVariants : [pinned])].sort()
+  const variantVersions = variants.map(({ flow_version: number }) => number ?? pinned)
+  const sent = [...new Set(variantVersions.length > 0 ? variantVersions : [pinned])].sort()
   const current = flow.data?.version
   if (current === undefined || (sent.length === 1 && sent[0] === current)) return null
   return (

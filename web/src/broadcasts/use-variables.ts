@@ -12,13 +12,13 @@ const typingPauseMs = 350
 export function useVariables({ flow_id: flowId, subject, variants }: Draft, flow: Flow | undefined) {
   const [analyzed] = useDebouncedValue(variants.map(subjectOf), typingPauseMs)
   const [analyzedSubject] = useDebouncedValue(subject, typingPauseMs)
-  const ofSubjects = useSubjectVariables(analyzed)
-  const ofSubject = useSubjectVariables([analyzedSubject]).flat()
-  const ofVersions = useVersionVariables(flowId, variants)
+  const variantSubjects = useSubjectVariables(analyzed)
+  const subjectVariables = useSubjectVariables([analyzedSubject]).flat()
+  const versionVariables = useVersionVariables(flowId, variants)
   // Until the flow is loaded, it is unknown where a field belongs.
   if (flowId !== null && flow?.id !== flowId) return { ofFlow: [], ofVariants: [] }
-  const own = [...(flow?.variables ?? []), ...ofSubject].filter(isContextVariable)
-  const all = merged([own, ...ofVersions, ...ofSubjects])
+  const own = [...(flow?.variables ?? []), ...subjectVariables].filter(isContextVariable)
+  const all = merged([own, ...versionVariables, ...variantSubjects])
   const ofFlow = merged([own]).length
   return { ofFlow: all.slice(0, ofFlow), ofVariants: all.slice(ofFlow) }
 }
