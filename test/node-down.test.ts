@@ -9,12 +9,12 @@ import { recordNotice } from '../src/operations/notices/notices.ts'
 import { findNodesOf } from '../src/platform/db/cluster/nodes.ts'
 import type { Db } from '../src/platform/db/db.ts'
 import { newId, type OrganizationId, parseId } from '../src/platform/values/ids.ts'
-import { sendNoticeEmails } from '../src/sending/system-emails/notice-emails.ts'
 import { asDistributed, collectStatements } from './support/as-distributed.ts'
 import { failureLog } from './support/failure-log.ts'
 import { installationCarriers } from './support/installation-servers.ts'
 import { addMailServer } from './support/mail-servers.ts'
 import { takeDown } from './support/node-down.ts'
+import { startNoticeEmails } from './support/notice-emails.ts'
 import { type Person, password, registerOther } from './support/people.ts'
 import { oneServerTest as test } from './support/server-tests.ts'
 import { copiedTables } from './support/statement-rules.ts'
@@ -98,26 +98,24 @@ test('emails to users of other nodes are sent', async () => {
         path: '/sending/setup',
       }),
     )
-  await takeDown(db, organizationOf(app), ['notice_mails'])
+  await takeDown(db, organizationOf(app), ['notices'])
   const settings = {
     baseUrl: 'https://mail.acme.example',
     mailFrom: { name: 'Acme', email: 'hello@acme.example' },
     bounceDomain: undefined,
   }
-  await sendNoticeEmails({
-    db,
-    log,
-    settings,
-    carriers: installationCarriers(db, settings),
+  await using _worker = startNoticeEmails({ db, log, settings, carriers: installationCarriers(db, settings) })
+  const inbox = await until('the email', async () => {
+    const { data } = (await other.manage('GET', '/organization/inbox')).body
+    return data.length > 0 && data
   })
-  const inbox = (await other.manage('GET', '/organization/inbox')).body.data
   expect(inbox.map(({ to }: { to: string }) => to)).toEqual([other.email])
 })
 
 test('password resets of other nodes are sent', async () => {
   await using app = await startTestApp({}, ['serve', 'work'], { openFor: ({ db }) => asDistributed(db) })
   const other = await registerOnOtherNode(app, app.db)
-  await takeDown(app.db, organizationOf(app), ['password_resets', 'account_mails'])
+  await takeDown(app.db, organizationOf(app), ['password_resets'])
   for (const email of ['owner@acme.example', other.email])
     expect((await app.call('POST', '/api/v1/auth/forgot-password', { body: { email } })).status).toBe(200)
   await until('the email', async () => {

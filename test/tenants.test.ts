@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseDeletedOrganizations } from '../src/operations/privacy/erase-organization.ts'
 import { fillOrganization } from './support/fill-organization.ts'
 import { orderFlow, send } from './support/flows.ts'
+import { queuedNoticeEmails } from './support/notice-emails.ts'
 import { type DocumentedOperation, sampleQuery } from './support/openapi-check.ts'
 import { join, type Person, password, registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
@@ -67,8 +68,8 @@ beforeAll(async () => {
   reads = operations
     .filter(({ method }) => method === 'GET')
     .map(({ path, query }) => `${fillIn(path)}?${sampleQuery(query, ['start_date', 'end_date', 'link', 'figure'])}`)
-  // The email about it would arrive in the inbox later, and the records of the domain would be checked.
-  await app.db.statement`delete from notice_mails`
+  // Otherwise the email about it would arrive in the inbox later, and the records of the domain would be checked.
+  await until('the emails about notices', async () => (await queuedNoticeEmails(app.db)).length === 0)
   await app.db.statement`update domains set next_check_at = now() + interval '1 day'`
 })
 afterAll(() => app[Symbol.asyncDispose]())

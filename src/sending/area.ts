@@ -1,4 +1,4 @@
-import type { Accounts } from '../accounts/accounts.ts'
+import { type Accounts, prepareResetEmails } from '../accounts/accounts.ts'
 import { BuiltInFlows, type ContentBase } from '../content/content.ts'
 import { type Delivery, inFlightMaxOf } from '../delivery/delivery.ts'
 import { type Area, loopsOf } from '../platform/area.ts'
@@ -7,6 +7,7 @@ import type { Db } from '../platform/db/db.ts'
 import type { Platform } from '../platform/platform.ts'
 import { measureBacklog } from '../platform/queue/backlog-metrics.ts'
 import { Worker } from '../platform/queue/worker.ts'
+import type { WorkerSpec } from '../platform/queue/worker-spec.ts'
 import type { StageLimits } from '../platform/runtime/stage.ts'
 import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
@@ -27,11 +28,12 @@ import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { resendRoutes } from './resend/resend.routes.ts'
 import { listenForSubmission, type SubmissionListener } from './submission/submission.ts'
-import { createAccountEmails, deleteExpiredAccountEmails, sendAccountEmails } from './system-emails/account-emails.ts'
-import { sendNoticeEmails } from './system-emails/notice-emails.ts'
+import { accountEmailJob, createAccountEmails } from './system-emails/account-emails.ts'
+import { noticeEmailJob } from './system-emails/notice-emails.ts'
+import { queueOldEmails } from './system-emails/old-emails.ts'
 
 /** Short, because users wait for these emails. */
-const accountEmailsEveryMs = 2_000
+const resetEmailsEveryMs = 2_000
 
 const backlogMetrics = {
   queued: 'waxwing_emails_queued',
@@ -79,13 +81,14 @@ type Below = { accounts: Accounts; delivery: Delivery; content: ContentBase; att
 export type SendingArea = Area & { submissionPorts(): Pick<SubmissionListener, 'port' | 'tlsPort'> }
 
 export function sendingArea(platform: Platform, sending: Sending, below: Below, hooks: SendingHooks): SendingArea {
-  const { db, log, read, stageRegistry, metrics } = platform
+  const { db, log, failures, hints, read, stageRegistry, metrics } = platform
   const { relay, senders, carriers } = below.delivery
   const { templates, runner } = below.content
   const { submitting, accountEmails, testEmails } = sending
   const { acceptor, uploads } = submitting
   const systemEmails = { db, log, carriers, settings: below.attempts.settings }
   const loop = loopsOf(platform)
+  const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ db, log, failures, hints, spec })
   let submission: SubmissionListener | undefined
   measureBacklog(metrics, db, 'message.send', backlogMetrics)
   return {
@@ -105,14 +108,11 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
       resend: [resendRoutes({ ...submitting, db, read })],
     },
     background: [
-      sender(platform, below, hooks),
-      loop('send notice emails', minuteMs, async () => {
-        if (!hooks.isPaused()) await sendNoticeEmails(systemEmails)
-      }),
-      loop('send account emails', accountEmailsEveryMs, () => sendAccountEmails({ ...systemEmails, accountEmails })),
-      loop('delete expired account emails', hourMs, async () => {
-        await deleteExpiredAccountEmails(db.statement)
-      }),
+      worker(sender(platform, below, hooks)),
+      loop('prepare emails for password resets', resetEmailsEveryMs, () => prepareResetEmails({ db, accountEmails })),
+      loop('queue emails of 0.1.0', minuteMs, () => queueOldEmails(db)),
+      worker(accountEmailJob({ ...systemEmails, accountEmails })),
+      worker({ ...noticeEmailJob(systemEmails), isOpen: () => !hooks.isPaused() }),
       loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
       loop('remove expired contents of emails', hourMs, () => removeExpiredContents(db)),
       loop('trim the inbox', hourMs, () => trimInbox(db)),
@@ -137,14 +137,8 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
 
 /** Sends single emails. While sending is paused, they stay queued. */
 function sender(platform: Platform, { delivery, content, attempts }: Below, { isPaused, broadcasts }: SendingHooks) {
-  const { db, log, failures, hints, stageRegistry } = platform
+  const { db, stageRegistry } = platform
   const inFlightMax = inFlightMaxOf(delivery)
   const spec = sendJob({ ...attempts, db, stageRegistry, templates: content.templates, inFlightMax, broadcasts })
-  return new Worker({
-    db,
-    log,
-    failures,
-    hints,
-    spec: { ...spec, isOpen: () => !isPaused() && (spec.isOpen?.() ?? true) },
-  })
+  return { ...spec, isOpen: () => !isPaused() && (spec.isOpen?.() ?? true) }
 }

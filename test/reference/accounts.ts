@@ -1,6 +1,7 @@
 import { recordNotice } from '../../src/operations/notices/notices.ts'
 import { parseId } from '../../src/platform/values/ids.ts'
 import { accountEmailTo, tokenIn } from '../support/account-email.ts'
+import { queuedNoticeEmails } from '../support/notice-emails.ts'
 import { until } from '../support/until.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -41,14 +42,17 @@ export async function recordAccounts(recorder: Recorder): Promise<void> {
   await app.db.begin((tx) => recordNotice(tx, { organizationId, ...stopped, detail }))
   const notices = await recorder.record('listNotices', { query: { state: 'open' } })
   await recorder.record('dismissNotice', { params: { id: notices.data[0].id } })
-  await app.db.statement`delete from notice_mails`
+  await until('the emails about notices', async () => (await queuedNoticeEmails(app.db)).length === 0)
   await recorder.record('deleteOrganization', {
     as: { session: again.body.data.token },
     body: { name: 'Northwind Books', password: `${password} again` },
   })
   await recordApiKeys(recorder)
   // The inbox is recorded later, with the emails of flows only.
-  await until('the account emails', async () => (await app.db`select from account_mails`).length === 0)
+  await until(
+    'the account emails',
+    async () => (await app.db`select from jobs where kind = 'account.email'`).length === 0,
+  )
   await app.manage('DELETE', '/organization/inbox')
 }
 

@@ -11,6 +11,8 @@ export type TestRelay = AsyncDisposable & {
   url: string
   port: number
   mails: ReceivedEmail[]
+  /** Emails of the service about notices, which most tests are not about. */
+  alerts: ReceivedEmail[]
   /** The replies to a sender, a recipient and the complete email; undefined means 250. */
   onSender: (address: string) => Reply | undefined
   onRecipient: (address: string) => Reply | undefined | Promise<Reply | undefined>
@@ -25,6 +27,7 @@ const refusal = ({ code, text }: Reply) => Object.assign(new Error(text), { resp
 /** A real SMTP server that stores received emails, parsed unless disabled. */
 export async function startRelay({ port = 0, parse = true } = {}): Promise<TestRelay> {
   const mails: ReceivedEmail[] = []
+  const alerts: ReceivedEmail[] = []
   const nothing = () => undefined
   const relay: Pick<TestRelay, 'onSender' | 'onRecipient' | 'onData'> = {
     onSender: nothing,
@@ -53,7 +56,7 @@ export async function startRelay({ port = 0, parse = true } = {}): Promise<TestR
         const sender = mailFrom ? mailFrom.address : ''
         const received = { sender, recipient: rcptTo[0]!.address, raw, mail: await PostalMime.parse(parse ? raw : '') }
         const reply = await relay.onData(received)
-        if (!reply) mails.push(received)
+        if (!reply) (raw.includes('\r\nX-Waxwing-Mail: notice\r\n') ? alerts : mails).push(received)
         done(reply && refusal(reply), undefined)
       })
     },
@@ -67,6 +70,7 @@ export async function startRelay({ port = 0, parse = true } = {}): Promise<TestR
   }
   return Object.assign(relay, {
     mails,
+    alerts,
     dropConnections,
     port: at,
     url: `smtp://127.0.0.1:${at}`,

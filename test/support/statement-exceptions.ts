@@ -51,12 +51,6 @@ export const exceptions: Exception[] = [
         'Counts for /metrics.',
       ],
       ['platform/queue/lanes.sql.ts', 'and organization_id = any (', ['several organizations'], nodeOfSeveral],
-      [
-        'sending/system-emails/queue.sql.ts',
-        'group by organization_id',
-        ['no organization', 'several organizations'],
-        nodeOfSeveral,
-      ],
       ['events/webhooks/fan-out.ts', 'where organization_id = any (', ['several organizations'], hotPath],
       // Accounts, of which every node has a copy.
       ['accounts/people/accounts.sql.ts', 'insert into organizations', ['write to every node'], accountChange],
@@ -143,17 +137,10 @@ export const exceptions: Exception[] = [
       ],
       ['sending/attachments/contents.sql.ts', 'where files_until <= now() order by', ['no organization'], dueRows],
       [
-        'sending/system-emails/queue.sql.ts',
-        'with due as materialized (',
+        'sending/system-emails/old-emails.sql.ts',
+        'select organization_id from account_mails',
         ['no organization', 'several organizations'],
         dueRows,
-      ],
-      ['sending/system-emails/queue.sql.ts', 'using unnest(', ['several organizations'], dueRows],
-      [
-        'sending/system-emails/queue.sql.ts',
-        'where expires_at <= now()',
-        ['no organization', 'several organizations'],
-        expiredRows,
       ],
       [
         'operations/privacy/erase-organization.sql.ts',

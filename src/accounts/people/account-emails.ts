@@ -1,4 +1,4 @@
-import type { Writer } from '../../platform/db/db.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import type { EmailPath } from '../../platform/values/email-path.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Role } from './accounts.sql.ts'
@@ -13,8 +13,8 @@ export type AccountEmail =
   | { kind: 'email_changed'; newEmail: string }
 
 export type AccountEmails = {
-  /** Stores an account email for sending, in the transaction of its cause. */
-  add(db: Writer, to: { organizationId: OrganizationId; email: string }, email: AccountEmail): Promise<void>
+  /** Adds an account email to the queue, in the transaction of its cause. */
+  add(tx: Tx, to: { organizationId: OrganizationId; email: string }, email: AccountEmail): void
   pathOf(organizationId: OrganizationId, options: { isPrivate: boolean }): Promise<EmailPath>
   /** `depends`: on the organization of the user, which must not be revealed. */
   pathOfResets(): Promise<EmailPath | 'depends'>

@@ -111,7 +111,7 @@ export async function changePassword(
   const passwordHash = await hashPassword(newPassword)
   await db.begin(async (tx) => {
     await updatePassword(tx, user, passwordHash)
-    await accountEmails.add(tx, user, { kind: 'password_changed' })
+    accountEmails.add(tx, user, { kind: 'password_changed' })
   })
   return { ...user, passwordHash }
 }

@@ -56,7 +56,7 @@ export async function requestEmailChange(
     const change = { ...requested, tokenHash }
     const pending = await insertEmailChange(tx, user, change, validMinutes)
     const holder = await findUserByEmail(tx, requested.emailKey)
-    await accountEmails.add(
+    accountEmails.add(
       tx,
       { organizationId, email: requested.email },
       holder && holder.id !== user.id
@@ -92,7 +92,7 @@ export async function confirmEmailChange(
       if (!change) throw noLongerValid()
       if (!(await updateEmail(tx, change))) throw taken()
       const { organizationId, oldEmail, newEmail } = change
-      await accountEmails.add(tx, { organizationId, email: oldEmail }, { kind: 'email_changed', newEmail })
+      accountEmails.add(tx, { organizationId, email: oldEmail }, { kind: 'email_changed', newEmail })
       return newEmail
     })
     .catch((error) => {

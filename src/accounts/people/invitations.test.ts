@@ -150,7 +150,7 @@ test('an invitation with an address is sent by email, and the link in it works',
 
   expect((await invite(app, { role: 'member' })).sent_at).toBeNull()
   expect((await invite(app, { email: 'eve@acme.example', role: 'member', send_email: false })).sent_at).toBeNull()
-  expect(await app.db`select from account_mails`).toEqual([])
+  expect(await app.db`select from jobs where kind = 'account.email'`).toEqual([])
 })
 
 test('a resent invitation has a new link; the earlier one is invalid', async () => {

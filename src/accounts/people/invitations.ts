@@ -117,7 +117,7 @@ async function lockForOwner(tx: Tx, { organizationId, id }: Member): Promise<voi
 
 async function addEmail(tx: Tx, emails: AccountEmails, member: Member, invitation: Invitation, token: string) {
   const { organizationId, email, role } = invitation
-  await emails.add(
+  emails.add(
     tx,
     { organizationId, email: email! },
     {

@@ -4,6 +4,8 @@ import { join, password } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
+import { SecretBox } from '../../platform/secrets/secrets.ts'
+import { queueOldEmails } from '../../sending/system-emails/old-emails.ts'
 
 const newPassword = 'another horse battery'
 const baseUrl = 'https://mail.acme.example'
@@ -15,6 +17,14 @@ const reset = (app: TestApp, token: string, to = newPassword) => post(app, '/res
 const login = (app: TestApp, email: string, given: string) => post(app, '/login', { email, password: given })
 const handled = (app: TestApp) =>
   until('the requests to be handled', async () => (await app.db`select from password_reset_requests`).length === 0)
+
+const sealed = ({ secrets }: TestApp) =>
+  new SecretBox(secrets, 'account email').seal(JSON.stringify({ kind: 'password_changed' }))
+const queued = (app: TestApp) => app.db`select from jobs where kind = 'account.email'`
+async function makeDue(app: TestApp): Promise<void> {
+  await app.db.statement`update jobs set due_at = now() where kind = 'account.email'`
+  await app.db.statement`update lanes set next_due_at = now() where kind = 'account.email'`
+}
 
 test('the link in the email sets a new password once, ends all sessions, and signs in', async () => {
   await using app = await startTestApp({ BASE_URL: baseUrl })
@@ -144,12 +154,14 @@ test('through a relay, an account email is marked, small and not tracked, and is
   })
   await forgot(app, 'owner@acme.example')
   const deferred = await until('the first attempt', async () => {
-    const [row] = await app.db<{ content: Buffer }>`select content from account_mails where next_try_at > now()`
+    const [row] = await app.db<{ payload: { content: string } }>`
+      select payload from jobs where kind = 'account.email' and attempt > 0`
     return row
   })
-  expect(deferred.content.toString('latin1')).not.toContain('rst_')
+  expect(Buffer.from(deferred.payload.content, 'base64').toString('latin1')).not.toMatch(/rst_|token/)
+  expect(JSON.stringify(deferred.payload)).not.toMatch(/rst_|token/)
   relay.onSender = () => undefined
-  await app.db.statement`update account_mails set next_try_at = now()`
+  await makeDue(app)
   const received = await until('the email', async () => relay.mails[0])
 
   expect(received).toMatchObject({ sender: 'hello@acme.example', recipient: 'owner@acme.example' })
@@ -159,7 +171,7 @@ test('through a relay, an account email is marked, small and not tracked, and is
   expect(headers.get('auto-submitted')).toBe('auto-generated')
   expect(received.mail.html).not.toMatch(/<img|\/t\/[oc]\//)
   expect(received.mail.html).toContain(`${baseUrl}/reset-password#rst_`)
-  await until('the row to be deleted', async () => (await app.db`select from account_mails`).length === 0)
+  await until('the row to be deleted', async () => (await queued(app)).length === 0)
   expect(await app.db`select from messages`).toEqual([])
   expect(await app.db`select from event_counters`).toEqual([])
 })
@@ -167,28 +179,45 @@ test('through a relay, an account email is marked, small and not tracked, and is
 test('account emails that have expired do not delay others, and are deleted', async () => {
   await using app = await startTestApp()
   const [organization] = await app.db<{ id: string }>`select id from organizations`
+  const times = { createdAt: Date.now() - 120_000, expiresAt: Date.now() - 60_000 }
+  const expired = { recipient: 'late@acme.example', content: sealed(app).toString('base64'), ...times }
   await app.db.statement`
-    insert into account_mails (organization_id, id, recipient, content, expires_at, next_try_at)
-    select ${organization!.id}, gen_random_uuid(), 'late@acme.example', 'x', now() - interval '1 minute',
+    insert into jobs (organization_id, kind, lane, id, payload, due_at)
+    select ${organization!.id}, 'account.email', 'users', gen_random_uuid(), ${JSON.stringify(expired)}::jsonb,
       now() - interval '1 hour'
     from generate_series(1, 120)`
   await forgot(app, 'owner@acme.example')
   await accountEmailTo(app, 'owner@acme.example', /^Reset/)
-  expect(await app.db`select from account_mails where recipient = 'late@acme.example'`).toEqual([])
+  await until('the rows to be deleted', async () => (await queued(app)).length === 0)
+  expect(await app.db`select from inbox where recipient = 'late@acme.example'`).toEqual([])
 })
 
 test('an account email is sent once if the relay takes long to reply', async () => {
   await using relay = await startRelay()
-  let reply = () => {}
+  let reply: (() => void) | undefined
   relay.onData = () => new Promise((resolve) => (reply = () => resolve(undefined)))
   await using app = await startTestApp({ SMTP_URL: relay.url, BASE_URL: baseUrl })
   await forgot(app, 'owner@acme.example')
+  await until('the relay to have the email', () => reply)
   // No process tries it again while the relay may still accept it.
-  await until('the email to be postponed', async () => {
-    const rows = await app.db`select from account_mails where next_try_at > now() + interval '5 minutes'`
-    return rows.length === 1
-  })
-  reply()
-  await until('the row to be deleted', async () => (await app.db`select from account_mails`).length === 0)
+  const leasedUntil = async () => {
+    const [lane] = await app.db<{ leasedUntil: Date }>`select leased_until from lanes where kind = 'account.email'`
+    return lane!.leasedUntil
+  }
+  const first = await leasedUntil()
+  await until('the lease to be extended', async () => (await leasedUntil()) > first)
+  reply!()
+  await until('the row to be deleted', async () => (await queued(app)).length === 0)
   expect(relay.mails).toHaveLength(1)
+})
+
+test('account emails that a process of 0.1.0 has stored and not sent are sent', async () => {
+  await using app = await startTestApp()
+  await app.db.statement`
+    insert into account_mails (organization_id, id, recipient, content, expires_at, next_try_at)
+    select organizations.id, gen_random_uuid(), email.name || '@acme.example', ${sealed(app)}, now() + interval '1 hour', next_try_at
+    from organizations, (values ('due', now()), ('claimed', now() + interval '1 minute')) as email (name, next_try_at)`
+  await queueOldEmails(app.db)
+  await accountEmailTo(app, 'due@acme.example', /password was changed/)
+  expect(await app.db`select recipient from account_mails`).toEqual([{ recipient: 'claimed@acme.example' }])
 })

@@ -86,7 +86,7 @@ function prepareBatch({ db, accountEmails }: ResetParts, ids: readonly string[])
       if (!user || (await countResets(tx, user)) >= linksPerAccountMax) continue
       const { token, tokenHash } = createLinkToken('rst', user.organizationId)
       await insertReset(tx, user, tokenHash, validMinutes)
-      await accountEmails.add(tx, user, { kind: 'password_reset', token, minutes: validMinutes })
+      accountEmails.add(tx, user, { kind: 'password_reset', token, minutes: validMinutes })
     }
   })
 }
@@ -117,7 +117,7 @@ export async function resetPasswordByLink(
     const user = await useReset(tx, read)
     if (!user) throw noLongerValid()
     await updatePassword(tx, user, passwordHash)
-    await accountEmails.add(tx, user, { kind: 'password_changed' })
+    accountEmails.add(tx, user, { kind: 'password_changed' })
     return { ...user, passwordHash }
   })
 }

@@ -293,7 +293,8 @@ const installationOf = (
   send: (mail, options) => relay.send(mail, options),
 })
 
-function waitMsOf(servers: readonly OpenServer[]): number {
+/** How long no email can leave because all of these servers are down, or 0. */
+export function waitMsOf(servers: readonly OpenServer[]): number {
   let nextTryAt = Number.POSITIVE_INFINITY
   for (const server of servers) {
     const state = server.state()

@@ -73,7 +73,10 @@ test('owners learn by email who changed the connection of a mail server, also if
   await app.manage('PATCH', '/me', { alerts: { sending: false } })
   const notices = async () => {
     const { data } = (await app.manage('GET', '/organization/notices')).body
-    const waiting = await app.db`select email from notice_mails join users on users.id = user_id order by email`
+    const waiting = await app.db<{ email: string }>`
+      select email from jobs join users on users.id = (payload ->> 'userId')::uuid
+      where kind = 'notice.email' order by email`
+    await app.db.statement`delete from jobs where kind = 'notice.email'`
     await app.db.statement`delete from notices`
     return [
       waiting.map(({ email }) => email),

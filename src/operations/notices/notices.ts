@@ -149,7 +149,7 @@ export async function recordNotice(tx: Tx, content: NewNotice, onlyTo?: UserId):
   await insertNotice(tx, notice)
   await trimNotices(tx, notice.organizationId, keptPerOrganization)
   const recipients = await selectRecipients(tx, notice.organizationId, alertOf[notice.kind], onlyTo)
-  await addNoticeEmails(tx, notice.organizationId, notice.id, recipients)
+  addNoticeEmails(tx, notice.organizationId, notice.id, recipients)
 }
 
 export const utc = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`

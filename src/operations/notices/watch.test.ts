@@ -2,11 +2,11 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../../test/support/events.ts'
 import { installationCarriers } from '../../../test/support/installation-servers.ts'
+import { sendNoticeEmails } from '../../../test/support/notice-emails.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { rebuildCounters } from '../../events/recording/rebuild.ts'
-import { sendNoticeEmails } from '../../sending/system-emails/notice-emails.ts'
 import { reportHighRates, reportRelayOutage } from './watch.ts'
 
 const log = pino({ level: 'silent' })

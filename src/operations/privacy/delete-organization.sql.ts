@@ -28,7 +28,6 @@ export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiK
   tx.send`
     update flows set status = 'archived', deleted_at = least(deleted_at, now()) where organization_id = ${id}`
   tx.send`delete from webhooks where organization_id = ${id}`
-  tx.send`delete from notice_mails where organization_id = ${id}`
   return keys.map((key) => key.id)
 }
 

@@ -3,6 +3,8 @@ import type { OrganizationId } from '../values/ids.ts'
 /** All kinds of jobs. app.ts starts a worker for each. */
 export type JobKind =
   | 'message.send'
+  | 'account.email'
+  | 'notice.email'
   | 'webhook.deliver'
   | 'contacts.import'
   | 'contacts.bulk'

@@ -1,13 +1,19 @@
-import { type AccountEmail, type AccountEmails, prepareResetEmails } from '../../accounts/accounts.ts'
+import type { AccountEmail, AccountEmails } from '../../accounts/accounts.ts'
 import type { Carriers } from '../../delivery/delivery.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { type Claim, enqueue } from '../../platform/queue/queue.ts'
+import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
-import { newId } from '../../platform/values/ids.ts'
+import { minuteMs } from '../../platform/values/durations.ts'
+import { type MessageId, newId } from '../../platform/values/ids.ts'
 import { accountEmailContent } from './account-email-text.ts'
-import { insertAccountEmail, type QueuedAccountEmail } from './queue.sql.ts'
-
-export { deleteExpiredAccountEmails } from './queue.sql.ts'
-
-import { type SystemEmailParts, sendDueEmails } from './send.ts'
+import {
+  type SystemEmail,
+  type SystemEmailParts,
+  systemEmailJob,
+  systemEmailKind,
+  systemEmailLane,
+} from './system-email.job.ts'
 
 const dayMinutes = 24 * 60
 /** Emails without a link are sent until then if the mail server is unavailable. */
@@ -28,43 +34,48 @@ function expiresInMinutes(email: AccountEmail): number {
   }
 }
 
+/** The content is encrypted, because it contains tokens. Times are in milliseconds since 1970. */
+type Payload = { recipient: string; content: string; createdAt: number; expiresAt: number }
+
 export type AccountEmailQueue = AccountEmails & {
   /** Returns undefined if the content was encrypted with another secret. */
-  open(content: Buffer): AccountEmail | undefined
+  open(content: string): AccountEmail | undefined
 }
 
-/** The content is encrypted, because it contains tokens. */
 export const createAccountEmails = (box: SecretBox, carriers: Carriers): AccountEmailQueue => ({
-  add: async (db, { organizationId, email: recipient }, email) => {
-    const content = box.seal(JSON.stringify(email))
-    await insertAccountEmail(db, { organizationId, id: newId('msg'), recipient, content }, expiresInMinutes(email))
+  add: (tx, { organizationId, email: recipient }, email) => {
+    const createdAt = Date.now()
+    const content = box.seal(JSON.stringify(email)).toString('base64')
+    const expiresAt = createdAt + expiresInMinutes(email) * minuteMs
+    addAccountEmail(tx, { organizationId, id: newId('msg') }, { recipient, content, createdAt, expiresAt })
   },
   open: (content) => {
-    const text = box.open(content)
+    const text = box.open(Buffer.from(content, 'base64'))
     return text === undefined ? undefined : (JSON.parse(text) as AccountEmail)
   },
   pathOf: (organizationId, options) => carriers.pathOf(organizationId, options),
   pathOfResets: () => carriers.pathOfResets(),
 })
 
-export type AccountEmailParts = SystemEmailParts & { accountEmails: AccountEmailQueue }
+/** The emails wait while the mail server is unreachable, until their links expire. */
+export const addAccountEmail = (tx: Tx, key: Pick<SystemEmail, 'organizationId' | 'id'>, payload: Payload): void =>
+  enqueue(tx, [{ ...key, kind: systemEmailKind.account, lane: systemEmailLane, payload }])
 
-/**
- * Sends pending account emails. While the mail server is unreachable they stay queued until their links expire. Those that
- * have expired do not delay the others.
- */
-export async function sendAccountEmails(parts: AccountEmailParts): Promise<void> {
+export const accountEmailJob = (
+  parts: SystemEmailParts & { accountEmails: AccountEmailQueue },
+): WorkerSpec<SystemEmail> => {
   const { log, settings, accountEmails } = parts
-  await prepareResetEmails(parts)
-  const written = ({ organizationId, id, recipient, content: sealed, createdAt, expiresAt }: QueuedAccountEmail) => {
-    if (expiresAt.getTime() <= Date.now()) return []
+  const written = ({ organizationId, id, payload }: Claim): SystemEmail | undefined => {
+    const { recipient, content: sealed, createdAt, expiresAt } = payload as Payload
+    if (expiresAt <= Date.now()) return undefined
     const email = accountEmails.open(sealed)
     if (!email) {
       log.warn({ email: id }, 'An account email was discarded: it was encrypted with another APP_SECRET')
-      return []
+      return undefined
     }
     const content = accountEmailContent(email, settings.baseUrl, recipient)
-    return [{ organizationId, id, email: recipient, createdAt, content, isPrivate: true }]
+    const key = { organizationId, id: id as MessageId }
+    return { ...key, email: recipient, createdAt: new Date(createdAt), content, isPrivate: true }
   }
-  while (await sendDueEmails(parts, 'account', async (claimed) => claimed.flatMap(written)));
+  return systemEmailJob(parts, 'account', async (claims) => claims.map(written))
 }

@@ -1,35 +1,63 @@
 import type { Tx } from '../../platform/db/db.ts'
-import { type NoticeId, newId, type OrganizationId, toText, type UserId } from '../../platform/values/ids.ts'
+import { enqueue } from '../../platform/queue/queue.ts'
+import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
+import {
+  type MessageId,
+  type NoticeId,
+  newId,
+  type OrganizationId,
+  toText,
+  type UserId,
+} from '../../platform/values/ids.ts'
 import type { EmailContent } from './layout.ts'
-import { findNoticeEmails, insertNoticeEmails, type NoticeEmail } from './queue.sql.ts'
-import { type SystemEmailParts, sendDueEmails } from './send.ts'
+import { findNoticeEmails, type NoticeEmail } from './notice-emails.sql.ts'
+import {
+  type SystemEmail,
+  type SystemEmailParts,
+  systemEmailJob,
+  systemEmailKind,
+  systemEmailLane,
+} from './system-email.job.ts'
 
 const tryForDays = 3
 
-/** Stores an email about a notice for each of the users, in the transaction of the notice. */
-export const addNoticeEmails = (tx: Tx, organizationId: OrganizationId, noticeId: NoticeId, userIds: UserId[]) =>
-  insertNoticeEmails(
+type Payload = { noticeId: NoticeId; userId: UserId }
+
+/** Adds an email about a notice for each of the users, in the transaction of the notice. */
+export const addNoticeEmails = (tx: Tx, organizationId: OrganizationId, noticeId: NoticeId, userIds: UserId[]): void =>
+  enqueue(
     tx,
-    organizationId,
-    noticeId,
-    userIds.map((userId) => ({ id: newId('msg'), userId })),
+    userIds.map((userId) => ({
+      organizationId,
+      id: newId('msg'),
+      kind: systemEmailKind.notice,
+      lane: systemEmailLane,
+      payload: { noticeId, userId } satisfies Payload,
+    })),
   )
 
-/** Sends the emails about notices. Those that are no longer wanted do not delay the others. */
-export async function sendNoticeEmails(parts: SystemEmailParts): Promise<void> {
-  const { db, settings } = parts
-  const sendBatch = () =>
-    sendDueEmails(parts, 'notice', async (claimed) => {
-      const wanted = await findNoticeEmails(db, claimed, tryForDays)
-      return wanted.map((notice) => ({
-        ...notice,
-        content: contentOf(notice, settings.baseUrl),
-        // A member who moves a mail server must not be the one who passes the email about it on.
-        isPrivate: notice.kind === 'mail_server_changed',
-      }))
+/** Emails about notices that are old, or to users whom they do not concern any more, are discarded. */
+export const noticeEmailJob = (parts: SystemEmailParts): WorkerSpec<SystemEmail> =>
+  systemEmailJob(parts, 'notice', async (claims) => {
+    const keys = claims.map(({ organizationId, id, payload }) => ({
+      ...{ organizationId, id: id as MessageId },
+      ...(payload as Payload),
+    }))
+    const wanted = new Map(
+      (await findNoticeEmails(parts.db, keys, tryForDays)).map((notice): [string, NoticeEmail] => [notice.id, notice]),
+    )
+    return claims.map(({ id }) => {
+      const notice = wanted.get(id)
+      return (
+        notice && {
+          ...notice,
+          content: contentOf(notice, parts.settings.baseUrl),
+          // A member who moves a mail server must not be the one who passes the email about it on.
+          isPrivate: notice.kind === 'mail_server_changed',
+        }
+      )
     })
-  while (await sendBatch());
-}
+  })
 
 function contentOf(notice: NoticeEmail, baseUrl: string): EmailContent {
   const path = notice.webhookId ? `/developers/webhooks/${toText('whk', notice.webhookId)}` : (notice.path ?? '')
