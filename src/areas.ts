@@ -27,6 +27,7 @@ export const areas: Record<string, Area> = {
       'processes',
       'http',
       'egress',
+      'smtp',
     ],
     uses: {},
   },

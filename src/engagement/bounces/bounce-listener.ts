@@ -1,29 +1,24 @@
-import { once } from 'node:events'
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { enterSection } from '../../platform/runtime/event-loop.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { within } from '../../platform/runtime/within.ts'
+import { SmtpPort, type SmtpPortLimits } from '../../platform/smtp/smtp-port.ts'
 import { clientNetwork } from '../../platform/values/client-address.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
 
-type ListenerLimits = {
-  emailBytesMax: number
+type ListenerLimits = SmtpPortLimits & {
   /** Limit for all emails being received at the same time. */
   heldBytesMax: number
-  recipientsMax: number
   connectionsMax: number
   connectionsPerAddressMax: number
   /** Emails and wrong recipients. High, because one relay may return the bounces of a large mailing. */
   stepsPerMinutePerAddress: number
   /** Emails from all addresses together. Further emails are deferred. */
   emailsPerMinute: number
-  commandBytesMax: number
-  idleMs: number
   sessionMs: number
   /** Time limit for `onEmail`. After it, the email is deferred. */
   handleMs: number
-  closeMs: number
 }
 
 const MiB = 1024 * 1024
@@ -66,47 +61,28 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   const limits = { ...listenerLimits, ...options.limits }
   const sessions = new Sessions(limits)
   const intake = new Intake(options, limits)
-  const server: SMTPServer = new SMTPServer({
-    ...options.tls,
-    name: options.domain,
-    disabledCommands: options.tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
-    hideENHANCEDSTATUSCODES: false,
-    disableReverseLookup: true,
-    logger: false,
-    size: limits.emailBytesMax,
-    rejectOversized: true,
-    maxClients: limits.connectionsMax,
-    maxRecipients: limits.recipientsMax,
-    maxCommandLength: limits.commandBytesMax,
-    socketTimeout: limits.idleMs,
-    closeTimeout: limits.closeMs,
-    onConnect: (session, done) => done(sessions.enter(session, () => hangUp(server, session.id))),
-    onClose: (session) => sessions.leave(session),
-    onMailFrom: (_address, session, done) => done(sessions.step(session)),
-    onRcptTo: ({ address }, session, done) =>
-      void intake
-        .checkRecipient(address)
-        .then((error) => done(error?.responseCode === 550 ? (sessions.wrong(session) ?? error) : error)),
-    onData: (stream, session, done) => void intake.receive(stream, session).then(done),
+  const port: SmtpPort = new SmtpPort({
+    limits,
+    log: options.log,
+    failure: 'Bounce connection failed',
+    smtp: {
+      ...options.tls,
+      name: options.domain,
+      disabledCommands: options.tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
+      maxClients: limits.connectionsMax,
+      onConnect: (session, done) =>
+        done(sessions.enter(session, () => port.hangUp(session, 'The session took too long, try again later'))),
+      onClose: (session) => sessions.leave(session),
+      onMailFrom: (_address, session, done) => done(sessions.step(session)),
+      onRcptTo: ({ address }, session, done) =>
+        void intake
+          .checkRecipient(address)
+          .then((error) => done(error?.responseCode === 550 ? (sessions.wrong(session) ?? error) : error)),
+      onData: (stream, session, done) => void intake.receive(stream, session).then(done),
+    },
   })
-  server.on('error', (err: NodeJS.ErrnoException) => options.log.info({ code: err.code }, 'Bounce connection failed'))
-  server.listen(options.port, options.host)
-  await once(server.server, 'listening')
-  const address = server.server.address()
-  return {
-    port: typeof address === 'object' && address ? address.port : options.port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(resolve)
-        // Only connections that are receiving an email are waited for.
-        for (const { id } of [...server.connections]) if (!intake.isReceiving(id)) hangUp(server, id)
-      }),
-  }
-}
-
-function hangUp(server: SMTPServer, id: string): void {
-  for (const connection of server.connections)
-    if (connection.id === id) connection.send(421, 'Shutting down, try again later')
+  await port.listen(options.port, options.host)
+  return { port: port.port, close: () => port.close() }
 }
 
 type SmtpError = Error & { responseCode: number }
@@ -156,16 +132,11 @@ class Sessions {
 class Intake {
   readonly #options: BounceListenerOptions
   readonly #limits: ListenerLimits
-  #receiving = new Set<string>()
   #heldBytes = 0
 
   constructor(options: BounceListenerOptions, limits: ListenerLimits) {
     this.#options = options
     this.#limits = limits
-  }
-
-  isReceiving(sessionId: string): boolean {
-    return this.#receiving.has(sessionId)
   }
 
   async checkRecipient(address: string): Promise<SmtpError | undefined> {
@@ -179,7 +150,6 @@ class Intake {
   }
 
   async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<SmtpError | undefined> {
-    this.#receiving.add(session.id)
     let chunks: Buffer[] | undefined = []
     let bytes = 0
     try {
@@ -200,7 +170,6 @@ class Intake {
       return smtpError(451, 'The email was not received completely')
     } finally {
       this.#heldBytes -= bytes
-      this.#receiving.delete(session.id)
     }
   }
 

@@ -137,10 +137,6 @@ export class Connections {
     if (connection) this.#endTransaction(connection)
   }
 
-  isReceiving(endpoint: Endpoint): boolean {
-    return this.#open.get(keyOf(endpoint))?.receiving !== undefined
-  }
-
   leave(endpoint: Endpoint): void {
     this.#remove(keyOf(endpoint))
   }

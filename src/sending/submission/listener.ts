@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
 import type { KnownKey } from '../../accounts/accounts.ts'
 import type { Certificate } from '../../platform/config/setting-files.ts'
 import { enterSection } from '../../platform/runtime/event-loop.ts'
@@ -9,6 +7,7 @@ import { atMinimumRate } from '../../platform/runtime/minimum-rate.ts'
 import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { within } from '../../platform/runtime/within.ts'
+import { SmtpPort } from '../../platform/smtp/smtp-port.ts'
 import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'
 import { Connections } from './connections.ts'
 import { type SubmissionLimits, submissionLimits } from './limits.ts'
@@ -57,20 +56,22 @@ export type SubmissionListener = {
 export async function startSubmission(options: SubmissionOptions): Promise<SubmissionListener> {
   const limits = { ...submissionLimits, ...options.limits }
   const connections = new Connections(limits, options.stageRegistry)
-  const servers: Submission[] = []
+  const ports: SmtpPort[] = []
   const renewCertificate = () => {
     const certificate = options.newCertificate()
-    if (certificate) for (const server of servers) server.useCertificate(certificate)
+    if (certificate) for (const port of ports) port.useCertificate(certificate)
   }
-  const listen = async (port: number | undefined, isImplicit: boolean) => {
-    if (port === undefined) return undefined
-    const server = new Submission({ options, limits, connections, isImplicit, renewCertificate })
-    await server.listen(port)
-    servers.push(server)
-    return server.port
+  const listen = async (number: number | undefined, isImplicit: boolean) => {
+    if (number === undefined) return undefined
+    const { port } = new Submission({ options, limits, connections, isImplicit, renewCertificate })
+    await port.listen(number, options.host)
+    ports.push(port)
+    return port.port
   }
   const close = async () => {
-    await Promise.all(servers.map((server) => server.close()))
+    await Promise.all(ports.map((port) => port.close()))
+    // Some may not have finished their TLS handshake.
+    connections.destroyAll()
   }
   try {
     return { port: await listen(options.port, false), tlsPort: await listen(options.tlsPort, true), close }
@@ -98,70 +99,37 @@ class Submission {
   readonly #options: SubmissionOptions
   readonly #limits: SubmissionLimits
   readonly #connections: Connections
-  readonly #isImplicit: boolean
-  readonly #renewCertificate: () => void
-  readonly #smtp: SMTPServer
-  /** Accepts the connections: smtp-server limits them only after the TLS handshake. */
-  readonly #door: Server
-  #isClosing = false
+  readonly port: SmtpPort
 
   constructor({ options, limits, connections, isImplicit, renewCertificate }: ServerParts) {
     this.#options = options
     this.#limits = limits
     this.#connections = connections
-    this.#isImplicit = isImplicit
-    this.#renewCertificate = renewCertificate
-    this.#smtp = new SMTPServer(this.#smtpOptions())
-    const report = ({ code }: NodeJS.ErrnoException) => options.log.info({ code }, 'Submission connection failed')
-    this.#smtp.on('error', report)
-    this.#door = createServer((socket) => this.#accept(socket)).on('error', report)
+    this.port = new SmtpPort({
+      limits,
+      log: options.log,
+      failure: 'Submission connection failed',
+      admit: (socket) => {
+        if (!connections.enter(socket)) return false
+        renewCertificate()
+        return true
+      },
+      smtp: { ...this.#smtpOptions(), secure: isImplicit },
+    })
   }
 
-  useCertificate(certificate: Certificate): void {
-    this.#smtp.updateSecureContext(certificate)
-  }
-
-  get port(): number {
-    return (this.#door.address() as AddressInfo).port
-  }
-
-  async listen(port: number): Promise<void> {
-    this.#door.listen(port, this.#options.host)
-    await once(this.#door, 'listening')
-  }
-
-  /** Waits for emails that are being received, within a limit. */
-  async close(): Promise<void> {
-    this.#isClosing = true
-    const closed = new Promise((resolve) => this.#door.close(resolve))
-    for (const connection of [...this.#smtp.connections])
-      if (!this.#connections.isReceiving(connection)) connection.send(421, shuttingDown)
-    await within(this.#limits.closeMs, closed)
-    this.#connections.destroyAll()
-  }
-
-  #smtpOptions(): SMTPServerOptions {
+  #smtpOptions() {
     const { certificate, name, signIn } = this.#options
-    const limits = this.#limits
     return {
       ...certificate,
-      secure: this.#isImplicit,
       name,
       heloResponse: '%s',
       disabledCommands: certificate ? unusedCommands : [...unusedCommands, 'STARTTLS'],
       authMethods: ['PLAIN', 'LOGIN'],
-      hideENHANCEDSTATUSCODES: false,
       // Addresses beyond ASCII are not accepted.
       hideSMTPUTF8: true,
-      disableReverseLookup: true,
-      logger: false,
-      size: limits.emailBytesMax,
-      rejectOversized: true,
-      maxRecipients: limits.recipientsMax,
-      maxCommandLength: limits.commandBytesMax,
-      socketTimeout: limits.idleMs,
       onConnect: (session, done) => {
-        const connection = this.#find(session)
+        const connection = this.port.find(session)
         if (connection) adaptReplies(connection, { needsTls: certificate !== undefined })
         done()
       },
@@ -176,30 +144,14 @@ class Submission {
         ),
       onMailFrom: (_address, session, done) => this.#answer(done, this.#beginTransaction(session)),
       onRcptTo: ({ address }, _session, done) => done(recipientProblem(address)),
-      onData: (stream, session, done) => {
-        this.#receive(stream, session)
+      onData: (stream, session, done) =>
+        void this.#receive(stream, session)
           .then(
             (text) => done(null, text),
             (error: unknown) => done(this.#replyFor(error, 'Accepting an email failed')),
           )
-          .finally(() => {
-            this.#connections.endTransaction(session)
-            if (this.#isClosing) this.#find(session)?.send(421, shuttingDown)
-          })
-      },
-    }
-  }
-
-  #accept(socket: Socket): void {
-    if (!this.#connections.enter(socket)) {
-      socket.on('error', () => {})
-      // Without TLS, the client gets to know the reason.
-      if (this.#isImplicit) socket.destroy()
-      else socket.end('421 4.7.0 Too many connections. Try again later.\r\n', () => socket.destroy())
-      return
-    }
-    this.#renewCertificate()
-    this.#smtp.server.emit('connection', socket)
+          .finally(() => this.#connections.endTransaction(session)),
+    } satisfies SMTPServerOptions
   }
 
   /** Throws `SmtpReply` if the client may not send an email now. */
@@ -207,14 +159,14 @@ class Submission {
     const key = await (session.user as Sender).find()
     if (!this.#options.keyLimit.allow(key.id)) throw rateExceeded()
     if (!this.#connections.mayReceive(key.organizationId)) throw tooManyEmails()
-    this.#connections.beginTransaction(session, () => this.#find(session)?.send(421, '4.4.2 The email took too long.'))
+    this.#connections.beginTransaction(session, () => this.port.hangUp(session, '4.4.2 The email took too long.'))
   }
 
   async #receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const startedAt = performance.now()
     let isReading = false
     try {
-      const close = (reply: string) => this.#find(session)?.send(421, reply)
+      const close = (reply: string) => this.port.hangUp(session, reply)
       const receiving = this.#connections.beginReceiving(session, () => close(placeNeeded))
       if (!receiving) throw tooManyEmails()
       const key = await (session.user as Sender).find()
@@ -260,7 +212,7 @@ class Submission {
     let bytes = 0
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > this.#limits.discardedBytesMax) this.#find(session)?.send(421, '4.3.4 The email is too large.')
+      if (bytes > this.#limits.discardedBytesMax) this.port.hangUp(session, '4.3.4 The email is too large.')
     }
   }
 
@@ -280,11 +232,6 @@ class Submission {
     if (!isDisconnected(error)) this.#options.log.error({ err: error }, message)
     return new SmtpReply(451, '4.3.0', 'Temporary failure. Try again later.')
   }
-
-  #find({ id }: { id: string }) {
-    for (const connection of this.#smtp.connections) if (connection.id === id) return connection
-    return undefined
-  }
 }
 
 /** The client was gone before it had sent the whole email. */
@@ -294,7 +241,6 @@ const isDisconnected = (error: unknown) =>
 const tooSlow = '4.4.2 The email is sent too slowly. Try again.'
 const tookTooLong = '4.3.0 Storing the email took too long. Try again later.'
 const placeNeeded = '4.4.2 Too many emails are being received at the same time. Try again later.'
-const shuttingDown = '4.3.2 The service is restarting. Try again.'
 const rateExceeded = () => new SmtpReply(451, '4.7.1', 'This API key exceeds its rate limit. Try again later.')
 const tooManyEmails = () =>
   new SmtpReply(451, '4.7.1', 'Too many emails are being received at the same time. Try again later.')
