@@ -98,7 +98,10 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
       },
       handler: async (request) => {
         const [organizationId, flowId] = targetOf(request, 'flw')
-        const period = readPeriod(request.query, timezoneOf(request))
+        const period = await read(organizationId, async (tx) => {
+          await existingFlow(tx, organizationId, flowId)
+          return readPeriod(request.query, timezoneOf(request))
+        })
         const results = await getFlowResults(read, organizationId, { flowId, period })
         return ok({
           start_date: results.startDate,

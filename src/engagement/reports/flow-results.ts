@@ -6,7 +6,6 @@ import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
 import { type Counts, countPeriod } from './counts.ts'
 import { countedNames, type Emails, emailsOf, withEmails } from './email-counts.ts'
 import { type FlowSum, selectFlowSums, selectLinkMessages, selectVersionNumbers } from './flow-results.sql.ts'
-import { existingFlow } from './metrics.ts'
 import { boundsOf, type Period } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
 
@@ -53,7 +52,6 @@ async function countFlow(
   organizationId: OrganizationId,
   { flowId, period }: Asked,
 ): Promise<CountedResults> {
-  await existingFlow(db, organizationId, flowId)
   const bounds = boundsOf(period)
   const { totals, previous, series } = await countPeriod(db, organizationId, {
     flowId,
