@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -5,11 +6,11 @@ import type { Db } from '../../platform/db/db.ts'
 import type { Bucket } from '../../platform/object-storage/bucket.ts'
 import type { AppSecrets } from '../../platform/secrets/secrets.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
+import { type ArchivedFile, filesOfLines, type WrittenFile, writeArchive } from './archive.ts'
 import { type BucketSource, readBucketChunks, type StoredChunk } from './bucket-chunks.ts'
 import { type FoundTable, selectMigrations, selectPartitions, selectSequences, selectTables } from './catalog.sql.ts'
-import { type WrittenFile, writeContainer } from './container.ts'
+import type { End, Manifest } from './manifest.ts'
 import type { Progress } from './progress.ts'
-import { encodeSection, type Manifest } from './sections.ts'
 import { listSpoolFiles, readSpoolFile } from './spool-files.ts'
 
 export type BackupOptions = {
@@ -28,7 +29,7 @@ export type BackupOptions = {
 export type BackupResult = WrittenFile & { tables: number; rows: number; missing: number }
 
 /**
- * Writes all tables, the secret and the spool to a file. All tables are read in one snapshot, so the backup contains
+ * Writes all tables, the secret and the spool to an archive, which docs/guides/backup.md describes. All tables are read in one snapshot, so the backup contains
  * everything that was committed before it began and nothing in part, while the service keeps running. Throws
  * `SetupFault` if the file cannot be written.
  */
@@ -37,24 +38,24 @@ export async function backUp(path: string, options: BackupOptions): Promise<Back
   const counts: Record<string, number> = {}
   let missing = 0
   const source = { bucket: options.bucket, onMissing: () => missing++ }
-  const written = await writeContainer(path, sectionsOf(session.client, options, source, counts), options)
+  const written = await writeArchive(path, filesOf(session.client, options, source, counts), options.passphrase)
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return { ...written, tables: Object.keys(counts).length, rows, missing }
 }
 
-async function* sectionsOf(
+async function* filesOf(
   client: pg.Client,
   { secrets, dataDir, waxwing, progress }: BackupOptions,
   source: BucketSource,
   counts: Record<string, number>,
-): AsyncGenerator<Buffer> {
-  yield* encodeSection({ section: 'secret' }, only(secretText(secrets)))
+): AsyncGenerator<ArchivedFile> {
+  yield jsonFile('secret.json', secretOf(secrets))
   // Before the snapshot: a hit that is recorded in between is then in both, which is harmless, and not in neither.
   for (const file of dataDir === undefined ? [] : await listSpoolFiles(dataDir))
-    yield* encodeSection({ section: 'spool' }, readSpoolFile(file))
+    yield* filesOfLines(`spool/${basename(file)}`, readSpoolFile(file))
   await client.query('begin isolation level repeatable read read only')
   const tables = await lockTables(client)
-  yield* encodeSection(await manifestOf(client, tables, waxwing))
+  yield jsonFile('manifest.json', await manifestOf(client, tables, waxwing))
   // A backup before an upgrade has the tables of the older version.
   const mayUseBucket = tables.some(({ name, columns }) => name === 'stored_files' && columns.includes('in_bucket'))
   progress.begin(tables.reduce((sum, { rowsEstimated }) => sum + rowsEstimated, 0))
@@ -64,12 +65,10 @@ async function* sectionsOf(
       counts[table.name]! += count
       progress.advance(table.name, count)
     }
-    yield* encodeSection(
-      { section: 'table', name: table.name },
-      countingRows(rowsOf(client, table, mayUseBucket ? source : undefined), onRows),
-    )
+    const rows = rowsOf(client, table, mayUseBucket ? source : undefined)
+    yield* filesOfLines(`tables/${table.name}`, countingRows(rows, onRows))
   }
-  yield* encodeSection({ section: 'end', rows: counts })
+  yield jsonFile('end.json', { rows: counts } satisfies End)
   await client.query('commit')
 }
 
@@ -87,7 +86,7 @@ async function manifestOf(client: pg.Client, tables: FoundTable[], waxwing: stri
     throw new SetupFault('This database has no Waxwing tables. Start Waxwing once, or check DATABASE_URL.')
   const server = await client.query<{ version: string }>("select current_setting('server_version') as version")
   return {
-    section: 'manifest',
+    format: 'waxwing backup 1',
     createdAt: new Date().toISOString(),
     waxwing,
     postgres: server.rows[0]!.version,
@@ -132,9 +131,9 @@ export function countLineFeeds(bytes: Buffer): number {
   return count
 }
 
-const secretText = ({ current, previous }: BackupOptions['secrets']) =>
-  JSON.stringify({ current, previous: previous ?? null })
+const secretOf = ({ current, previous }: BackupOptions['secrets']) => ({ current, previous: previous ?? null })
 
-async function* only(content: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(content)
-}
+const jsonFile = (name: string, value: object): ArchivedFile => ({
+  name,
+  content: Buffer.from(`${JSON.stringify(value, null, 1)}\n`),
+})

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Manifest, PartitionEntry, SequenceEntry, TableEntry } from './sections.ts'
+import type { Manifest, PartitionEntry, SequenceEntry, TableEntry } from './manifest.ts'
 
 /** Objects in the schema that Waxwing uses, except objects of extensions. */
 const ours = (catalog: string, oid: string, namespace: string) => `

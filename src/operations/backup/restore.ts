@@ -5,14 +5,14 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { Db, Session } from '../../platform/db/db.ts'
 import { type Migration, readMigrations } from '../../platform/db/migrate.ts'
 import { expireLeases } from '../../platform/queue/queue.ts'
+import { SetupFault } from '../../platform/values/errors.ts'
 import { pauseSending } from '../sending-status/sending-pause.ts'
+import { type ArchivedFile, damaged, readArchive } from './archive.ts'
 import { countLineFeeds } from './backup.ts'
-import { ByteReader, truncated } from './byte-reader.ts'
-import { openContainer } from './container.ts'
+import type { End, Manifest } from './manifest.ts'
 import type { Progress } from './progress.ts'
-import { checkSecret, parseSecret, type SecretPlace, type StoredSecret, storeSecret } from './restored-secret.ts'
+import { checkSecret, type SecretPlace, type StoredSecret, storeSecret } from './restored-secret.ts'
 import { createPartitions, createSchema, finishSchema, prepareSchema, setSequences } from './schema.ts'
-import { decodeSections, type Manifest, type OpenSection } from './sections.ts'
 import { RestoredSpool } from './spool-files.ts'
 
 export type RestoreOptions = {
@@ -44,15 +44,14 @@ export type RestoreResult = {
  * is not suitable.
  */
 export async function restore(path: string, options: RestoreOptions): Promise<RestoreResult> {
-  await using container = await openContainer(path, options)
-  const sections = decodeSections(new ByteReader(container.content))
+  const files = readArchive(path, options.passphrase)
   await using session = await options.db.openSession()
   await prepareSchema(session.client, options)
   const spool = new RestoredSpool(options.dataDir)
   try {
-    const { secret, manifest } = await readPreamble(sections, spool, options)
+    const { secret, manifest } = await readPreamble(files, spool, options)
     await session.client.query('begin')
-    const result = await load(session, manifest, sections, options)
+    const result = await load(session, manifest, files, options)
     await session.client.query('commit')
     if (options.secretPlace) await storeSecret(secret, options.secretPlace)
     await spool.publish()
@@ -61,31 +60,33 @@ export async function restore(path: string, options: RestoreOptions): Promise<Re
   } catch (error) {
     await spool.discard()
     throw error
+  } finally {
+    await files.return(undefined)
   }
 }
 
-type Sections = AsyncGenerator<OpenSection>
+type Files = ReturnType<typeof readArchive>
 
-/** Reads the sections before the tables. */
-async function readPreamble(sections: Sections, spool: RestoredSpool, { secretPlace }: RestoreOptions) {
-  let secret: StoredSecret | undefined
+/** Reads the files before the tables. */
+async function readPreamble(files: Files, spool: RestoredSpool, { secretPlace }: RestoreOptions) {
+  const secret = await readJson<StoredSecret>(await nextFile(files, 'secret.json'))
+  if (secretPlace) checkSecret(secret, secretPlace)
   for (;;) {
-    const { section, content } = await nextSection(sections)
-    if (section.section === 'secret') {
-      secret = parseSecret(await readAll(content))
-      if (secretPlace) checkSecret(secret, secretPlace)
-    } else if (section.section === 'spool') await spool.add(content)
-    else if (section.section === 'manifest' && secret) {
-      await readAll(content)
-      return { secret, manifest: section }
-    } else throw truncated()
+    const file = await nextFile(files, 'spool/', 'manifest.json')
+    if (file.name !== 'manifest.json') {
+      await spool.add(file.content)
+      continue
+    }
+    const manifest = await readJson<Manifest>(file)
+    if (manifest.format === 'waxwing backup 1') return { secret, manifest }
+    throw new SetupFault('The format of the backup is not supported by this version of Waxwing.')
   }
 }
 
 async function load(
   { client, statement }: Session,
   manifest: Manifest,
-  sections: Sections,
+  files: Files,
   { pause, progress, migrations = readMigrations() }: RestoreOptions,
 ): Promise<RestoreResult> {
   await createSchema(client, manifest, migrations)
@@ -94,14 +95,13 @@ async function load(
   progress.begin(0)
   const counts: Record<string, number> = {}
   for (;;) {
-    const { section, content } = await nextSection(sections)
-    if (section.section === 'end') {
-      await readAll(content)
-      checkCounts(counts, section.rows)
+    const file = await nextFile(files, 'tables/', 'end.json')
+    if (file.name === 'end.json') {
+      checkCounts(counts, (await readJson<End>(file)).rows)
       break
     }
-    if (section.section !== 'table') throw truncated()
-    counts[section.name] = await loadTable(client, manifest, section.name, content, progress)
+    const name = file.name.split('/')[1]!
+    counts[name] = (counts[name] ?? 0) + (await loadRows(client, manifest, name, file.content, progress))
   }
   await setSequences(client, manifest.sequences)
   const migrated = await finishSchema(client, manifest, migrations)
@@ -112,7 +112,7 @@ async function load(
   return { createdAt, waxwing, tables: tables.length, rows, migrated }
 }
 
-async function loadTable(
+async function loadRows(
   client: pg.Client,
   { tables }: Manifest,
   name: string,
@@ -120,7 +120,7 @@ async function loadTable(
   progress: Progress,
 ): Promise<number> {
   const table = tables.find((entry) => entry.name === name)
-  if (!table) throw truncated()
+  if (!table) throw damaged(`there is no table ${name}`)
   const columns = table.columns.map((column) => client.escapeIdentifier(column))
   const target = client.query(copyFrom(`copy ${client.escapeIdentifier(name)} (${columns.join(', ')}) from stdin`))
   const counted = async function* () {
@@ -136,17 +136,21 @@ async function loadTable(
 function checkCounts(found: Record<string, number>, expected: Record<string, number>): void {
   const names = Object.keys(expected)
   if (names.length !== Object.keys(found).length || names.some((name) => found[name] !== expected[name]))
-    throw truncated()
+    throw damaged('rows are missing')
 }
 
-async function nextSection(sections: Sections): Promise<OpenSection> {
-  const next = await sections.next()
-  if (next.done) throw truncated()
-  return next.value
+type File = ArchivedFile<AsyncIterable<Buffer>>
+
+/** Throws `SetupFault` if the next file has another name. Names of folders end with a slash. */
+async function nextFile(files: Files, ...expected: string[]): Promise<File> {
+  const { value } = await files.next()
+  if (value && expected.some((name) => (name.endsWith('/') ? value.name.startsWith(name) : value.name === name)))
+    return value
+  throw damaged(`${expected.join(' or ')} is missing`)
 }
 
-async function readAll(content: AsyncIterable<Buffer>): Promise<string> {
+async function readJson<Value>({ content }: File): Promise<Value> {
   const pieces: Buffer[] = []
   for await (const piece of content) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
+  return JSON.parse(Buffer.concat(pieces).toString()) as Value
 }

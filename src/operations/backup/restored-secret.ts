@@ -6,8 +6,6 @@ export type StoredSecret = { current: string; previous: string | null }
 /** The settings APP_SECRET and APP_SECRET_PREVIOUS, and DATA_DIR, where a secret is stored if APP_SECRET is unset. */
 export type SecretPlace = { setting: string | undefined; previousSetting: string | undefined; dataDir: string }
 
-export const parseSecret = (text: string): StoredSecret => JSON.parse(text) as StoredSecret
-
 /** Throws `SetupFault` if APP_SECRET differs from the secret with which the backup is encrypted and signed. */
 export function checkSecret({ current }: StoredSecret, { setting, previousSetting }: SecretPlace): void {
   if (setting === undefined || setting === current || previousSetting === current) return

@@ -3,7 +3,7 @@ import type { Migration } from '../../platform/db/migrate.ts'
 import { applyOffline, createMigrationsTable } from '../../platform/db/offline-migration.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 import { countServices, dropAll, selectContents, selectTables } from './catalog.sql.ts'
-import type { Manifest, PartitionEntry, SequenceEntry } from './sections.ts'
+import type { Manifest, PartitionEntry, SequenceEntry } from './manifest.ts'
 
 const lockTimeoutMs = 10_000
 
