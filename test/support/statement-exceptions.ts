@@ -71,8 +71,6 @@ export const exceptions: Exception[] = [
       ],
       ['accounts/people/confirm-import.sql.ts', 'update organizations', ['write to every node'], operatorCommand],
       ['accounts/people/confirm-import.sql.ts', 'update api_keys', ['write to every node'], operatorCommand],
-      ['accounts/people/past-account.ts', 'update users', ['write to every node'], operatorCommand],
-      ['accounts/people/past-account.ts', 'update organizations', ['write to every node'], operatorCommand],
       ['operations/privacy/delete-organization.sql.ts', 'set deleted_at', ['write to every node'], accountChange],
       ['operations/privacy/delete-organization.sql.ts', 'delete from api_keys', ['write to every node'], accountChange],
       ['operations/privacy/delete-organization.sql.ts', 'delete from users', ['write to every node'], accountChange],
