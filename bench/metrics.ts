@@ -140,7 +140,7 @@ async function fillCounters(
     from quarters
     cross join lateral (values (flow_id), ('00000000-0000-0000-0000-000000000000'::uuid)) as flow (id)
     cross join lateral (values
-      ('day', date_bin('1 day', at, '2000-01-01Z')), ('hour', date_bin('1 hour', at, '2000-01-01Z')), ('quarter', at)
+      ('day', date_bin('1 day', at, '2000-01-01Z')), ('quarter', at)
     ) as grain (name, starts_at)
     where total > 0
     group by 3, 4, 5`

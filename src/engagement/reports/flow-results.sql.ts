@@ -14,11 +14,7 @@ export async function selectFlowSums(
   flowId: FlowId,
   [from, until]: readonly [number, number],
 ): Promise<FlowSum[]> {
-  // These counters have no hours.
-  const stretches = stretchesOf(from, until).map((stretch) => ({
-    ...stretch,
-    grain: stretch.grain === 'day' ? 'day' : 'quarter',
-  }))
+  const stretches = stretchesOf(from, until)
   return db<FlowSum>`
     select kind, value, event_name, sum(sign * part.total)::int8 as total, sum(sign * part.uniques)::int8 as unique,
       sum(sign * part.machine)::int8 as machine

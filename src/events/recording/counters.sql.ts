@@ -10,7 +10,7 @@ export type CounterRow = {
   organizationId: OrganizationId
   eventName: CounterName
   flowId: FlowId
-  grain: 'day' | 'hour' | 'quarter'
+  grain: 'day' | 'quarter'
   startsAt: Date
   total: number
   uniques: number

@@ -16,7 +16,7 @@ export const allFlows = leastId('flw', 0)
 /** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
 type Counted = { organizationId: OrganizationId; eventName: CounterName; flowId: FlowId | null }
 
-const grains = { day: dayMs, hour: hourMs, quarter: 900_000 }
+const grains = { day: dayMs, quarter: hourMs / 4 }
 
 /** Sums of changes to the counters, to be written at once. */
 export class CounterChanges {
@@ -37,8 +37,7 @@ export class CounterChanges {
     const rows = new Map<string, CounterRow>()
     for (const quarter of this.quarters.values())
       for (const flowId of new Set([quarter.flowId, allFlows]))
-        for (const grain of ['day', 'hour', 'quarter'] as const)
-          sum(rows, quarter, flowId, grain, +quarter.startsAt, quarter)
+        for (const grain of ['day', 'quarter'] as const) sum(rows, quarter, flowId, grain, +quarter.startsAt, quarter)
     return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   }
 }

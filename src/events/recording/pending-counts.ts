@@ -6,8 +6,8 @@ import { type Count, deletePendingCounts, insertPendingCounts, type PendingCount
 
 /** If a transaction would change fewer rows, adding them later saves nothing. */
 const rowsMin = 100
-/** A counter is stored for its flow and for all flows, by day, hour and quarter; that of a value by day and quarter. */
-const rowsPerCounter = 6
+/** A counter is stored for its flow and for all flows, by day and quarter; that of a value by day and quarter. */
+const rowsPerCounter = 4
 const rowsPerValue = 2
 /** Rows of `pending_counts` that are added in one transaction. */
 const addedMax = 5_000

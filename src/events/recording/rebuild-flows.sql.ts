@@ -125,7 +125,12 @@ export async function compareFlows(tx: Tx, since: Date): Promise<{ counters: num
       coalesce(stored.total, 0) as total, coalesce(stored.uniques, 0) as uniques, coalesce(stored.machine, 0) as machine,
       coalesce(expected.total, 0) as expected_total, coalesce(expected.uniques, 0) as expected_uniques,
       coalesce(expected.machine, 0) as expected_machine
-    from (select * from flow_counters where starts_at >= '${since.toISOString()}') as stored
+    from (
+      select organization_id, flow_id, grain, kind, starts_at, value, event_name, total, machine,
+        -- Earlier versions counted them with the events.
+        case when kind = 'link' then 0 else uniques end as uniques
+      from flow_counters where starts_at >= '${since.toISOString()}'
+    ) as stored
     full join expected_flow_counters as expected
       using (organization_id, flow_id, grain, kind, starts_at, value, event_name)
     where (coalesce(stored.total, 0), coalesce(stored.uniques, 0), coalesce(stored.machine, 0))

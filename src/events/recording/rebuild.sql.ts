@@ -65,7 +65,6 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     cross join lateral (values (flow_id), (${allFlows}::uuid)) as flow (id)
     cross join lateral (values
       ('day' collate "C", date_bin('1 day', at, '2000-01-01Z')),
-      ('hour', date_bin('1 hour', at, '2000-01-01Z')),
       ('quarter', at)
     ) as grain (name, starts_at)
     where flow.id is not null
@@ -136,7 +135,10 @@ export async function compare(tx: Tx, since: Date): Promise<Differences> {
       coalesce(stored.total, 0) as total, coalesce(stored.uniques, 0) as uniques, coalesce(stored.machine, 0) as machine,
       coalesce(expected.total, 0) as expected_total, coalesce(expected.uniques, 0) as expected_uniques,
       coalesce(expected.machine, 0) as expected_machine
-    from (select * from event_counters where starts_at >= '${since.toISOString()}') as stored
+    from (
+      -- Earlier versions counted by hour as well.
+      select * from event_counters where starts_at >= '${since.toISOString()}' and grain <> 'hour'
+    ) as stored
     full join expected_counters as expected using (organization_id, event_name, flow_id, grain, starts_at)
     where (coalesce(stored.total, 0), coalesce(stored.uniques, 0), coalesce(stored.machine, 0))
       <> (coalesce(expected.total, 0), coalesce(expected.uniques, 0), coalesce(expected.machine, 0));

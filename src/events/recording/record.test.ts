@@ -33,7 +33,6 @@ test('an event is written with its counters, in every grain, for its flow and fo
   expect(counters).toEqual(
     [nil, flowIds[0]].flatMap((flowId) => [
       { flowId, grain: 'day', startsAt: new Date('2026-03-01T00:00:00Z'), ...one },
-      { flowId, grain: 'hour', startsAt: new Date('2026-03-01T10:00:00Z'), ...one },
       { flowId, grain: 'quarter', startsAt: new Date('2026-03-01T10:30:00Z'), ...one },
     ]),
   )

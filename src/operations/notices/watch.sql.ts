@@ -34,7 +34,7 @@ export const selectRecentCounts = (db: Reader, hours: number, sentMin: number) =
       from event_counters
       where event_counters.organization_id = organizations.id
         and event_name = any (array['emailSent', 'emailHardBounce', 'emailComplaint'])
-        and flow_id = ${allFlows} and grain = 'hour' and starts_at > now() - ${hours} * interval '1 hour'
+        and flow_id = ${allFlows} and grain = 'quarter' and starts_at > now() - ${hours} * interval '1 hour'
       group by event_counters.organization_id
     ) as counts
     where organizations.deleted_at is null and counts.sent >= ${sentMin} and counts.bounced + counts.complained > 0`
