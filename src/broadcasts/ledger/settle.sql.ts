@@ -38,8 +38,8 @@ export async function updatePending(tx: Tx, results: readonly RecipientResult[])
   const contactIds = sorted.map(({ contactId }) => contactId)
   const rows = await tx<{ contactId: ContactId }>`
     update broadcast_recipients
-    set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
-      reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)},
+    set status = ${textOf(sorted, ({ status }) => status)},
+      reason = ${textOf(sorted, ({ reason }) => reason)},
       message_id = ${resultOf(sql`${sorted.map(({ message }) => message?.row.id)}::uuid[]`, contactIds)}
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
       and contact_id = any (${contactIds}::uuid[]) and status = 'pending'
@@ -53,6 +53,19 @@ export async function updatePending(tx: Tx, results: readonly RecipientResult[])
  */
 const resultOf = (values: Sql, contactIds: readonly ContactId[]): Sql =>
   sql`coalesce((${values})[width_bucket(contact_id, ${contactIds}::uuid[])])`
+
+/** The text of the result of a row. Nearly always, it is the same for all of them. */
+function textOf<Result extends { contactId: ContactId }>(
+  sorted: readonly Result[],
+  text: (result: Result) => string | null,
+): Sql {
+  const values = sorted.map(text)
+  if (values.every((value) => value === values[0])) return sql`${values[0]}::text`
+  return resultOf(
+    sql`${values}::text[]`,
+    sorted.map(({ contactId }) => contactId),
+  )
+}
 
 const inContactOrder = <Result extends { contactId: ContactId }>(results: readonly Result[]): Result[] =>
   results.toSorted((a, b) => (a.contactId < b.contactId ? -1 : 1))
@@ -91,8 +104,8 @@ export async function updateQueued(tx: Tx, results: readonly RetryResult[]): Pro
   const contactIds = sorted.map(({ contactId }) => contactId)
   const rows = await tx<{ messageId: MessageId }>`
     update broadcast_recipients
-    set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
-      reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)}
+    set status = ${textOf(sorted, ({ status }) => status)},
+      reason = ${textOf(sorted, ({ reason }) => reason)}
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
       and contact_id = any (${contactIds}::uuid[]) and message_id = any (${sorted.map(({ messageId }) => messageId)}::uuid[])
       and status = 'queued'

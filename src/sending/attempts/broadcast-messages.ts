@@ -16,13 +16,12 @@ export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMess
   tx.send`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
       status, reason, relay_reply, queue_id, mail_server_id, queued_at, sent_at, broadcast_id)
-    select ${first.row.organizationId}::uuid, id, flow_id, flow_version_id, contact_id, email, subject,
+    select ${first.row.organizationId}::uuid, id, ${first.row.flowId}::uuid, flow_version_id, contact_id, email, subject,
       case when has_context then (select ${context}::jsonb) end, recipient::jsonb,
       status, reason, relay_reply, queue_id, mail_server_id, queued_at, case status when 'sent' then now() end,
       ${first.row.broadcastId}::uuid
     from unnest(
       ${messages.map(({ row }) => row.id)}::uuid[],
-      ${messages.map(({ row }) => row.flowId)}::uuid[],
       ${messages.map(({ row }) => row.flowVersionId)}::uuid[],
       ${messages.map(({ row }) => row.contactId)}::uuid[],
       ${messages.map(({ row }) => row.email)}::text[],
@@ -35,7 +34,7 @@ export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMess
       ${messages.map(({ outcome }) => outcome.queueId)}::text[],
       ${messages.map(({ outcome }) => outcome.mailServerId)}::uuid[],
       ${messages.map(({ row }) => row.queuedAt)}::timestamptz[]
-    ) as message (id, flow_id, flow_version_id, contact_id, email, subject, has_context, recipient, status, reason,
+    ) as message (id, flow_version_id, contact_id, email, subject, has_context, recipient, status, reason,
       relay_reply, queue_id, mail_server_id, queued_at)
     on conflict do nothing`
 }
