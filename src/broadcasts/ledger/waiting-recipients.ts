@@ -7,31 +7,29 @@ const recentMs = 1_500
 /** Emails that leave after this time start that, so that few have to wait for it. */
 const refreshAfterMs = 1_250
 
+/** A recipient of a chunk. `hasLeft`: its email has, or it gets none. */
+export type ChunkRecipient = PendingRecipient & { hasLeft?: true }
+
 type Find = (ids: readonly ContactId[]) => Promise<readonly ContactStanding[]>
 
 /**
- * Recipients of a turn whose emails have not left. Contacts may unsubscribe, be suppressed or erased while they wait for a
+ * Recipients of a turn whose emails have not left. They stay in the lists of their chunks: a map in which they come and go would
+ * keep them alive in its old copies. Contacts may unsubscribe, be suppressed or erased while they wait for a
  * connection, so their rows are read again, all of them in one query and at most about once a second. A broadcast whose emails
  * leave sooner never reads them again.
  */
 export class WaitingRecipients {
   readonly #find: Find
-  readonly #recipients = new Map<ContactId, PendingRecipient>()
+  readonly #lists: () => readonly (readonly ChunkRecipient[])[]
   #readAt = Number.NEGATIVE_INFINITY
   /** How long the last query took: otherwise a slow database would stop the broadcast. */
   #queryMs = 0
   #reading: Promise<void> | undefined
 
-  constructor(find: Find) {
+  /** `lists`: those of the open chunks. */
+  constructor(find: Find, lists: () => readonly (readonly ChunkRecipient[])[]) {
     this.#find = find
-  }
-
-  add(recipients: readonly PendingRecipient[]): void {
-    for (const recipient of recipients) this.#recipients.set(recipient.contactId, recipient)
-  }
-
-  delete({ contactId }: PendingRecipient): void {
-    this.#recipients.delete(contactId)
+    this.#lists = lists
   }
 
   /** Whether recipients that were read at this time, or again since, are known well enough. */
@@ -51,7 +49,7 @@ export class WaitingRecipients {
 
   async #refresh(): Promise<void> {
     const startedAt = performance.now()
-    const recipients = [...this.#recipients.values()]
+    const recipients = this.#lists().flatMap((list) => list.filter(({ hasLeft }) => !hasLeft))
     const rows = await this.#find(recipients.map(({ contactId }) => contactId))
     const standings = new Map(rows.map((row) => [row.id, row]))
     for (const recipient of recipients) {

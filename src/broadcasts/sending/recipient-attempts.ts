@@ -15,7 +15,7 @@ import {
 import type { Broadcast } from '../broadcasts.sql.ts'
 import type { Chunk, PendingRecipient } from '../ledger/parts.sql.ts'
 import { type RecipientResult, statusOf } from '../ledger/settle.ts'
-import type { WaitingRecipients } from '../ledger/waiting-recipients.ts'
+import type { ChunkRecipient, WaitingRecipients } from '../ledger/waiting-recipients.ts'
 import type { FlowOfBroadcast } from '../results/flow-of-broadcast.sql.ts'
 import { utmQueryFor, type VersionFor } from '../variants.ts'
 import type { Slots } from './slots.ts'
@@ -59,12 +59,12 @@ export class RecipientAttempts {
   }
 
   /** Starts with a slot and frees it. */
-  async attempt(chunk: ChunkOfTurn, recipient: PendingRecipient): Promise<RecipientResult | Pending> {
+  async attempt(chunk: ChunkOfTurn, recipient: ChunkRecipient): Promise<RecipientResult | Pending> {
     // Asked right before the email leaves.
     const holdBack = (): Skip | undefined => {
       if (this.#isHalted()) return halted
       if (!this.#waiting.areRecent(chunk.readAt) || this.#suppressionOf(recipient)) return stale
-      this.#waiting.delete(recipient)
+      recipient.hasLeft = true
       return undefined
     }
     try {

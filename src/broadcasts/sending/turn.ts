@@ -1,6 +1,6 @@
 import { selectStandings } from '../../audience/audience.ts'
 import type { ItemBatcher } from '../../platform/db/cluster/batches.ts'
-import type { Db, Tx } from '../../platform/db/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import type { AttemptParts } from '../../sending/sending.ts'
@@ -13,7 +13,7 @@ import {
   updatePart,
 } from '../ledger/parts.sql.ts'
 import type { RecipientResult } from '../ledger/settle.ts'
-import { WaitingRecipients } from '../ledger/waiting-recipients.ts'
+import { type ChunkRecipient, WaitingRecipients } from '../ledger/waiting-recipients.ts'
 import { chunkMax, chunkSizeOf } from './rate.ts'
 import { type ChunkOfTurn, type Pending, RecipientAttempts, type RecipientInput } from './recipient-attempts.ts'
 import type { Slots } from './slots.ts'
@@ -50,8 +50,8 @@ export type TurnEnd = { kind: 'done' | 'lost' | 'deferred' | 'unavailable' | 'ov
 
 type Failure = { kind: 'failed'; error: unknown }
 
-/** `left`: recipients that are not recorded. */
-type OpenChunk = ChunkOfTurn & { left: number }
+/** `left`: how many of its recipients are not recorded. */
+type OpenChunk = ChunkOfTurn & { recipients: readonly ChunkRecipient[]; left: number }
 
 /**
  * Sends the recipients of a part in chunks until the time is up. The start of each chunk is committed before its emails are
@@ -76,7 +76,10 @@ export class Turn {
     this.#parts = parts
     this.#input = input
     this.#part = input.part
-    this.#waiting = new WaitingRecipients((ids) => selectStandings(parts.db, input.part.organizationId, ids))
+    this.#waiting = new WaitingRecipients(
+      (ids) => selectStandings(parts.db, input.part.organizationId, ids),
+      () => this.#open.map(({ recipients }) => recipients),
+    )
     this.#attempts = new RecipientAttempts(parts, input, { waiting: this.#waiting, isHalted: () => this.#isHalted })
   }
 
@@ -103,19 +106,17 @@ export class Turn {
 
   /** Resolves when every email that was started is recorded. */
   async run(): Promise<TurnEnd> {
-    const repeated = this.#part.chunks
     let after = this.#part.afterContact
-    this.#open = repeated.map((chunk) => ({ ...chunk, left: 0, readAt: 0, identities: new Map() }))
-    for (const chunk of this.#open) {
-      chunk.readAt = performance.now()
-      await this.#send(chunk, await this.#read(after, chunk.to, chunkMax))
+    for (const chunk of this.#part.chunks) {
+      const readAt = performance.now()
+      await this.#send(opened(chunk, await this.#read(after, chunk.to, chunkMax), readAt))
       after = chunk.to
     }
     while (this.#mayStart) {
-      const next = await this.#nextChunk(after)
-      if (!next) break
-      await this.#send(next.chunk, next.recipients)
-      after = next.chunk.to
+      const chunk = await this.#nextChunk(after)
+      if (!chunk) break
+      await this.#send(chunk)
+      after = chunk.to
       await this.#until(() => this.#outstanding <= aheadMax - chunkMax)
     }
     await this.#until(() => this.#outstanding === 0, true)
@@ -136,7 +137,7 @@ export class Turn {
   }
 
   /** Returns undefined if there is none, or if it may not be started now. */
-  async #nextChunk(after: ContactId): Promise<{ chunk: OpenChunk; recipients: PendingRecipient[] } | undefined> {
+  async #nextChunk(after: ContactId): Promise<OpenChunk | undefined> {
     const { broadcast } = this.#input
     const rate = broadcast.messagesPerHour
     const readAt = performance.now()
@@ -148,18 +149,14 @@ export class Turn {
       return undefined
     }
     const at = new Date()
-    const chunk = { to: recipients.at(-1)!.contactId, at, left: 0, readAt, identities: new Map() }
-    const reserve = async (tx: Tx): Promise<TurnEnd | Part> => {
+    const chunk = opened({ to: recipients.at(-1)!.contactId, at }, recipients, readAt)
+    const started = await this.#parts.db.begin(async (tx): Promise<TurnEnd | Part> => {
       const waitMs = rate === null ? 0 : await reserveRate(tx, broadcast, recipients.length, rate)
       if (waitMs > 0) return { kind: 'rate', waitMs }
       const part = this.#withChunk(chunk)
-      // Rolls back: the worker that took over would wait for the time of these emails.
-      if (!(await updatePart(tx, part))) throw new LostPart()
+      // Otherwise the worker that took over would wait for the time of these emails.
+      if (!(await updatePart(tx, part))) return tx.rollback({ kind: 'lost' })
       return { ...part, revision: part.revision + 1 }
-    }
-    const started = await this.#parts.db.begin(reserve).catch((error: unknown): TurnEnd => {
-      if (error instanceof LostPart) return { kind: 'lost' }
-      throw error
     })
     if ('kind' in started) {
       // At the limit of the rate, the emails of the chunks before are still sent.
@@ -168,8 +165,7 @@ export class Turn {
     }
     this.#part = started
     this.#open = this.#open.filter(({ to }) => to > started.afterContact)
-    this.#open.push(chunk)
-    return { chunk, recipients }
+    return chunk
   }
 
   /** The chunks before the first that is not completely recorded are done. */
@@ -181,12 +177,11 @@ export class Turn {
   }
 
   /** Returns when the last recipient was started. Those that wait for a slot are rows, and take little memory. */
-  async #send(chunk: OpenChunk, recipients: PendingRecipient[]): Promise<void> {
+  async #send(chunk: OpenChunk): Promise<void> {
     const { slots, runner } = this.#parts
     const pacer = new Pacer()
-    chunk.left = recipients.length
-    this.#waiting.add(recipients)
-    for (const recipient of recipients) {
+    this.#open.push(chunk)
+    for (const recipient of chunk.recipients) {
       const turn = slots.take(this.#input.broadcast.organizationId) ?? (pacer.isDue ? pacer.turn() : undefined)
       if (turn) await turn
       if (!this.#mayStart) return slots.free()
@@ -196,7 +191,7 @@ export class Turn {
     }
   }
 
-  async #sendOne(chunk: OpenChunk, recipient: PendingRecipient): Promise<void> {
+  async #sendOne(chunk: OpenChunk, recipient: ChunkRecipient): Promise<void> {
     try {
       const attempted = await this.#attempts.attempt(chunk, recipient)
       if ('pending' in attempted) return this.#stopFor(attempted)
@@ -207,7 +202,7 @@ export class Turn {
       this.#leave('stopped', { kind: 'failed', error })
     } finally {
       this.#outstanding--
-      this.#waiting.delete(recipient)
+      recipient.hasLeft = true
       this.#wake()
     }
   }
@@ -227,4 +222,6 @@ export class Turn {
   }
 }
 
-class LostPart extends Error {}
+const opened = (chunk: Chunk, recipients: readonly PendingRecipient[], readAt: number): OpenChunk => {
+  return { ...chunk, recipients, left: recipients.length, readAt, identities: new Map() }
+}
