@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache'
 import type { TemplateCache } from '../../content/content.ts'
 import { mayRecordAgain } from '../../events/events.ts'
 import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../../platform/db/cluster/batches.ts'
@@ -7,6 +8,7 @@ import type { Hints } from '../../platform/queue/hints.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../../platform/queue/settle-jobs.ts'
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
+import { createCache } from '../../platform/runtime/cache.ts'
 import type { FailureLog } from '../../platform/runtime/failure-log.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId, OrganizationId } from '../../platform/values/ids.ts'
@@ -59,6 +61,7 @@ const unavailableMs = 1_000
 const inFlightShare = 0.2
 /** Emails in flight of an organization with mail servers. */
 const withServersMax = 50
+const withServersKnownMax = 1_000
 // With 500, the slowest send requests beside a broadcast take twice as long, and the rate is the same.
 const settleBatchMax = 250
 const settleWaitingMax = 20_000
@@ -83,7 +86,14 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
   let isStopping = false
   const isOpen = () => !isStopping && parts.isOpen()
-  const sender: Sender = { ...parts, isOpen, results, slots, slotsWithServers: new Map(), turns: new Map() }
+  const sender: Sender = {
+    ...parts,
+    isOpen,
+    results,
+    slots,
+    slotsWithServers: createCache(withServersKnownMax),
+    turns: new Map(),
+  }
   parts.hints.on(broadcastKind, {
     changed: (lane) => {
       for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.checkStatus()
@@ -125,8 +135,8 @@ type RunningTurn = { turn: Turn; checkStatus: () => Promise<void> }
 type Sender = BroadcastJobParts & {
   results: ItemBatcher<RecipientResult, void>
   slots: Slots
-  /** Of organizations with mail servers, while they have a turn. These may be slow, so others do not wait for their slots. */
-  slotsWithServers: Map<OrganizationId, { slots: Slots; turns: number }>
+  /** Of organizations with mail servers. These may be slow, so others do not wait for their slots. */
+  slotsWithServers: LRUCache<OrganizationId, Slots>
   turns: Map<BroadcastId, Set<RunningTurn>>
 }
 
@@ -169,28 +179,18 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
     isOpen: () => sender.isOpen() && sender.servers.waitMsFor(organizationId) === 0,
     onHardBounce,
   }
-  const end = await withSlots(sender, organizationId, (slots) =>
-    runTurn(sender, broadcast, new Turn({ ...sender, slots }, input)),
-  )
+  const slots = await slotsFor(sender, organizationId)
+  const end = await runTurn(sender, broadcast, new Turn({ ...sender, slots }, input))
   if (end.kind === 'done') return endPart(sender, claim, part)
   await postpone(delayAfter(end, sender.retryDelays))
 }
 
-async function withSlots<Result>(
-  { servers, slots, slotsWithServers }: Sender,
-  organizationId: OrganizationId,
-  run: (slots: Slots) => Promise<Result>,
-): Promise<Result> {
+async function slotsFor({ servers, slots, slotsWithServers }: Sender, organizationId: OrganizationId): Promise<Slots> {
   await servers.load(organizationId)
-  if (!servers.hasServers(organizationId)) return run(slots)
-  const shared = slotsWithServers.get(organizationId) ?? { slots: new Slots(withServersMax), turns: 0 }
-  slotsWithServers.set(organizationId, shared)
-  shared.turns++
-  try {
-    return await run(shared.slots)
-  } finally {
-    if (--shared.turns === 0) slotsWithServers.delete(organizationId)
-  }
+  if (!servers.hasServers(organizationId)) return slots
+  const known = slotsWithServers.get(organizationId) ?? new Slots(withServersMax)
+  slotsWithServers.set(organizationId, known)
+  return known
 }
 
 function delayAfter(end: TurnEnd, retryDelays: readonly number[]): number {
