@@ -22,10 +22,10 @@ const ratchetFile = 'bench/ratchet.json'
  * Compares the CPU per operation of the hot paths with the last commit of the main branch, in turn. Then with a file:
  * the most units that each may cost, where a unit is the time of the bare loop for one operation.
  */
-export async function guard(): Promise<boolean> {
+export async function guard(baseCommit?: string): Promise<boolean> {
   options.pairs = 3
   options.roundMs = 1_200
-  const base = buildBase()
+  const base = buildBase(baseCommit)
   const most = JSON.parse(readFileSync(join(packageRoot, ratchetFile), 'utf8')) as Record<string, number>
   console.log(`CPU per operation against ${base.commit.slice(0, 8)}:`)
   let holds = true

@@ -51,10 +51,11 @@ async function main(): Promise<number> {
       json: { type: 'string' },
       profile: { type: 'string' },
       organizations: { type: 'string', default: '1' },
+      base: { type: 'string' },
       verbose: { type: 'boolean', default: false },
     },
   })
-  if (positionals[0] === 'guard') return (await guard()) ? 0 : 1
+  if (positionals[0] === 'guard') return (await guard(values.base)) ? 0 : 1
   const unknown = positionals.filter((name) => !(name in benches))
   if (unknown.length > 0) {
     console.error(`Unknown bench "${unknown.join(', ')}". Available: ${Object.keys(benches).join(', ')}.`)

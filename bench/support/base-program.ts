@@ -10,8 +10,8 @@ const cache = join(tmpdir(), 'waxwing-guard')
  * Builds the commit of the main branch that the working tree is based on, with the packages that are installed. On that
  * commit itself, the one before it.
  */
-export function buildBase(): { commit: string; program: string } {
-  const commit = findBase()
+export function buildBase(wanted = findBase()): { commit: string; program: string } {
+  const commit = git('rev-parse', wanted)
   const folder = join(cache, commit)
   const program = join(folder, 'dist/bin/cli.js')
   if (existsSync(program)) return { commit, program }

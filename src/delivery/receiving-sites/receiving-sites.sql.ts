@@ -40,10 +40,6 @@ export const selectSites = (db: Reader, organizationId: OrganizationId) =>
   db<SiteSettings>`
     select ${columns} from receiving_sites where organization_id = ${organizationId} order by site limit 1000`
 
-export const selectSite = (db: Reader, organizationId: OrganizationId, site: string) =>
-  first(db<SiteSettings>`
-    select ${columns} from receiving_sites where organization_id = ${organizationId} and site = ${site}`)
-
 export type SiteLimits = Pick<SiteSettings, 'messagesPerSecond' | 'messagesPerDay'>
 
 /** Returns false if the organization has set the limits of too many sites. */
