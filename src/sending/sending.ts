@@ -1,7 +1,7 @@
 export { contextAsText } from './acceptance/context.ts'
 export { TagSchema } from './acceptance/email-input.ts'
 export type { EmailParts } from './acceptance/emails.ts'
-export { submitEmails } from './acceptance/emails.ts'
+export { submitEmail } from './acceptance/emails.ts'
 export { TestEmailOut, testEmailsOut } from './acceptance/test-emails.routes.ts'
 export type { TestEmailParts } from './acceptance/test-emails.ts'
 export { sendTestEmails } from './acceptance/test-emails.ts'

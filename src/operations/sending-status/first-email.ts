@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { type EmailParts, submitEmails } from '../../sending/sending.ts'
+import { type EmailParts, submitEmail } from '../../sending/sending.ts'
 
 export type FirstEmail = { organizationId: OrganizationId; from: string; to: string; baseUrl: string }
 
@@ -8,16 +8,13 @@ export async function sendFirstEmail(
   parts: EmailParts,
   { organizationId, from, to, baseUrl }: FirstEmail,
 ): Promise<MessageId> {
-  const { results } = await submitEmails(parts, {
+  const { email } = await submitEmail(parts, {
     organizationId,
-    inputs: [{ from, to, subject: 'Your first email', html: htmlOf(`${baseUrl}/sending/setup`) }],
+    input: { from, to, subject: 'Your first email', html: htmlOf(`${baseUrl}/sending/setup`) },
     files: () => ({ problem: 'is not supported' }),
-    isAtomic: true,
     idempotencyKey: null,
   })
-  const [result] = results
-  if (!result?.ok) throw result?.error ?? new Error('An email has no result.')
-  return result.messages[0]!.id
+  return email.messages[0]!.id
 }
 
 const htmlOf = (url: string) => `<!doctype html>

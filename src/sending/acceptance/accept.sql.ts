@@ -75,13 +75,13 @@ export async function lockRecipients(tx: Tx, keys: readonly AddressKey[]): Promi
       lastName: contact?.lastName ?? null,
       attributes: contact?.attributes ?? null,
       subscription: contact?.subscription ?? (reasons.includes('unsubscribe') ? 'unsubscribed' : null),
-      suppressedBy:
-        (['complaint', 'hard_bounce', 'manual'] as const).find((reason) => reasons.includes(reason)) ?? null,
+      suppressedBy: suppressing.find((reason) => reasons.includes(reason)) ?? null,
     }
   })
 }
 
 const noReasons: readonly string[] = []
+const suppressing = ['complaint', 'hard_bounce', 'manual'] as const
 
 type AddressKey = { organizationId: OrganizationId; emailKey: string }
 const addressKey = ({ organizationId, emailKey }: AddressKey) => `${organizationId} ${emailKey}`

@@ -223,7 +223,7 @@ test('concurrent requests with one idempotency key to different processes send o
     await until('both to write', async () => (await lockWaits(app.db)).length === 2)
   })
   const [one, two] = await Promise.all(answers)
-  expect(one!.messages[0]!.id).toBe(two!.messages[0]!.id)
+  expect(one!.email.messages[0]!.id).toBe(two!.email.messages[0]!.id)
   expect([one!.isReplayed, two!.isReplayed].sort()).toEqual([false, true])
   expect(await messagesOf(app)).toHaveLength(1)
 })
@@ -239,7 +239,7 @@ test('a send whose connection is lost while it is written fails alone', async ()
     await accepting
   })
   expect(await messagesOf(app)).toHaveLength(0)
-  expect(await acceptorOn(app).acceptEmail(...request)).toMatchObject({ messages: [{ status: 'queued' }] })
+  expect(await acceptorOn(app).acceptEmail(...request)).toMatchObject({ email: { messages: [{ status: 'queued' }] } })
 })
 
 test('requests with one idempotency key take few queries, accepted or rejected', async () => {
@@ -438,7 +438,7 @@ test('of emails with the same Message-ID that arrive at once for other recipient
   const app = await newApp()
   const acceptor = acceptorOn(app)
   const recipientsOf = async (names: string[]) =>
-    (await acceptor.acceptEmail(organizationOf(app), emailTo(names))).messages.map(({ id }) => id)
+    (await acceptor.acceptEmail(organizationOf(app), emailTo(names))).email.messages.map(({ id }) => id)
   await recipientsOf(['zoe'])
   // While one batch is written, the others are collected for the next.
   const [, first, second, third] = await Promise.all([

@@ -40,7 +40,7 @@ const draftsMax = 5
 type Slow = { slow: (() => Promise<unknown>)[] }
 type Result = Settled<Accepted | Slow>
 type Pending = { item: Item; index: number }
-type PendingDraft = Draft & { pending: Pending }
+type PendingDraft = { pending: Pending; draft: Draft }
 
 export type AcceptorParts = {
   db: Db
@@ -86,17 +86,20 @@ export class Acceptor {
     organizationId: OrganizationId,
     email: NewEmail,
     key: IdempotencyKey | null = null,
-  ): Promise<AcceptedEmail & { isReplayed: boolean }> {
+  ): Promise<{ email: AcceptedEmail; isReplayed: boolean }> {
     const { results, isReplayed } = await this.accept({ organizationId, emails: [email], isAtomic: true, key })
     const [result] = results
     if (!result?.ok) throw result?.error ?? new Error('An email has no result.')
-    return { ...result, isReplayed }
+    return { email: result.email, isReplayed }
   }
 
   /** Throws `Refusal` if the submission is rejected as a whole. */
   async accept(submission: Submission): Promise<Accepted> {
-    await this.#checkSpace(submission)
-    const item = { submission, builtInFlows: await this.#builtInFlowsOf(submission), drafted: new Map() }
+    const item: Item = { submission, keys: keysOf(submission), builtInFlows: noFlows }
+    if (submission.emails.some(hasContent)) {
+      await this.#checkSpace(item)
+      item.builtInFlows = await this.#builtInFlowsOf(submission)
+    }
     for (let drafts = 0; drafts <= draftsMax; drafts++) {
       const result = await this.#batcher.add(item)
       if ('results' in result) return result
@@ -106,11 +109,11 @@ export class Acceptor {
   }
 
   /** Throws `Refusal` if the files exceed the storage of the organization, except for a repeated submission. */
-  async #checkSpace(submission: Submission): Promise<void> {
+  async #checkSpace({ submission, keys: used }: Item): Promise<void> {
     const bytes = fileBytesIn(submission)
     if (bytes === 0) return
     const { organizationId } = submission
-    const keys = keysOf(submission).map(({ value }) => value)
+    const keys = used.map(({ value }) => value)
     const isRepeated = async () => keys.length > 0 && areKeysUsed(this.#parts.db, organizationId, keys)
     await this.#parts.uploads.checkSpace(organizationId, bytes, isRepeated)
   }
@@ -153,8 +156,8 @@ export class Acceptor {
   async #acceptIn(tx: Tx, pending: Pending[], results: Result[], allowance: Allowance | undefined): Promise<Pending[]> {
     const answers = await findAnswers(
       tx,
-      pending.flatMap(({ item: { submission } }) =>
-        keysOf(submission).map(({ value }) => ({ organizationId: submission.organizationId, key: value })),
+      pending.flatMap(({ item: { submission, keys } }) =>
+        keys.map(({ value }) => ({ organizationId: submission.organizationId, key: value })),
       ),
     )
     // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
@@ -165,11 +168,13 @@ export class Acceptor {
     })
     if (fresh.length === 0) return []
     const { drafts, left } = await this.#draft(await this.#lookUp(tx, fresh, answers), fresh, results, allowance)
-    const written = new Set(await writeDrafts(tx, drafts))
-    for (const draft of drafts)
-      if (written.has(draft))
-        results[draft.pending.index] = { ok: true, value: { results: draft.results, isReplayed: false } }
-      else left.push(draft.pending)
+    const written = await writeDrafts(
+      tx,
+      drafts.map(({ draft }) => draft),
+    )
+    for (const { pending: each, draft } of drafts)
+      if (written.has(draft)) results[each.index] = { ok: true, value: { results: draft.results, isReplayed: false } }
+      else left.push(each)
     return left
   }
 
@@ -212,7 +217,7 @@ export class Acceptor {
       tx,
     )
     return {
-      flows: new Map(states.map((state) => [flowKey({ ...state, flowId: state.id }), state])),
+      flows: new Map(states.map((state) => [flowKey(state.organizationId, state.id), state])),
       versions,
       recipients: new Map(recipients.map((recipient, position) => [recipient, people[position]!])),
       answers,
@@ -235,7 +240,7 @@ export class Acceptor {
     const usedKeys = new Set<string>()
     for (const each of pending) {
       const { item, index } = each
-      const keys = keysOf(item.submission).map(({ value }) => keyName(item.submission.organizationId, value))
+      const keys = item.keys.map(({ value }) => keyName(item.submission.organizationId, value))
       if (keys.some((key) => usedKeys.has(key))) {
         left.push(each)
         continue
@@ -244,7 +249,7 @@ export class Acceptor {
         const draft = await drafter.draft(item)
         if ('slow' in draft) results[index] = { ok: true, value: draft }
         else {
-          drafts.push(Object.assign(draft, { pending: each }))
+          drafts.push({ pending: each, draft })
           for (const key of keys) usedKeys.add(key)
         }
       } catch (error) {
@@ -270,5 +275,9 @@ const tooBusy = () =>
   new Refusal('unavailable', 'The request could not be completed because of concurrent changes. Try again.', {
     retryAfterSeconds: 1,
   })
+
+const hasContent = (email: NewEmail | Refusal) => !(email instanceof Refusal) && email.content !== null
+
+const noFlows: Item['builtInFlows'] = new Map()
 
 const refused = (error: unknown): Result => ({ ok: false, error })

@@ -43,8 +43,9 @@ export type Item = {
   submission: Submission
   /** The flows of its emails without a flow. */
   builtInFlows: ReadonlyMap<FlowKind, BuiltInFlow>
+  keys: readonly IdempotencyKey[]
   /** What task processes drafted, because the template is too slow for the main thread. */
-  drafted: Map<NewRecipient, { versionId: FlowVersionId; text: EmailDraft }>
+  drafted?: Map<NewRecipient, { versionId: FlowVersionId; text: EmailDraft }>
 }
 
 /** What the submissions of a batch refer to. */
@@ -106,7 +107,7 @@ export class Drafter {
       const before = [draft.messages.length, draft.keys.length] as const
       try {
         if (email instanceof Refusal) throw email
-        draft.results.push({ ok: true, ...(await this.#draftEmail(item, email, draft, slow)) })
+        draft.results.push({ ok: true, email: await this.#draftEmail(item, email, draft, slow) })
       } catch (error) {
         if (isAtomic || !(error instanceof Refusal)) throw error
         ;[draft.messages.length, draft.keys.length] = before
@@ -146,7 +147,7 @@ export class Drafter {
       draft.messages.push({ message, toSend: { version, flowKind: kind, person, content: handedOver } })
       if (recipient.key)
         draft.keys.push(
-          newKey(organizationId, recipient.key, message.id, [{ ok: true, ...accepted, messages: [shown] }]),
+          newKey(organizationId, recipient.key, message.id, [{ ok: true, email: { ...accepted, messages: [shown] } }]),
         )
     }
     allowance?.use(organizationId, draft.messages.length - length)
@@ -165,7 +166,7 @@ export class Drafter {
       return { organizationId, email, id, flowId, kind, version: versions.get(versionId)! }
     }
     const { flowId, test } = email
-    const flow = flows.get(flowKey({ organizationId, flowId }))
+    const flow = flows.get(flowKey(organizationId, flowId))
     if (!flow) throw notFound('flow')
     if (test) return { organizationId, email, id, flowId, kind: test.version.kind ?? flow.kind, version: test.version }
     if (flow.versionId === null)
@@ -181,7 +182,7 @@ export class Drafter {
     if (!used) return undefined
     if (used.requestHash !== key.requestHash) throw keyReused()
     const [result] = used.results
-    const message = result?.ok ? result.messages[0] : undefined
+    const message = result?.ok ? result.email.messages[0] : undefined
     return message && { ...message, email: message.email || email }
   }
 
@@ -193,24 +194,19 @@ export class Drafter {
     recipient: NewRecipient,
     slow: SlowDraft[],
   ): EmailDraft | undefined {
-    const drafted = item.drafted.get(recipient)
+    const drafted = item.drafted?.get(recipient)
     if (drafted?.versionId === version.id) return drafted.text
     const { runner, lookUps } = this.#parts
     const { email: address, firstName, lastName, attributes, organizationName } = lookUps.recipients.get(recipient)!
     const contact = { email: address ?? recipient.email, firstName, lastName, attributes: attributes ?? {} }
     const values = draftValues(contact, organizationName, email.context, email.sendAt?.getTime())
-    const keep = (text: EmailDraft) => item.drafted.set(recipient, { versionId: version.id, text })
-    if (slow.length > 0) {
-      // One after the other, since an organization has few places in the queue of the task processes.
-      slow.push(async () => keep(await runner.draft(version, values)))
-      return undefined
-    }
-    const text = runner.draftNow(version, values)
+    const text = slow.length === 0 ? runner.draftNow(version, values) : undefined
     if (text) return text
-    // The request awaits it after this batch.
-    const drafting = runner.draft(version, values)
-    drafting.catch(() => {})
-    slow.push(() => drafting.then(keep))
+    // One after the other, since an organization has few places in the queue of the task processes.
+    slow.push(async () => {
+      item.drafted ??= new Map()
+      item.drafted.set(recipient, { versionId: version.id, text: await runner.draft(version, values) })
+    })
     return undefined
   }
 
@@ -282,8 +278,7 @@ export class Drafter {
 }
 
 /** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
-export const flowKey = ({ organizationId, flowId }: { organizationId: OrganizationId; flowId: FlowId }) =>
-  `${organizationId} ${flowId}`
+export const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
 
 export const senderOf = (organizationId: OrganizationId, email: NewEmail, version: ReadyVersion | undefined) =>
   email.source === 'content'

@@ -9,10 +9,10 @@ import { invalid, type Refusal } from '../../platform/values/errors.ts'
 import { toText } from '../../platform/values/ids.ts'
 import { acceptAttachments, receivedFiles } from './email-body.ts'
 import { EmailIn, type EmailInput, recipientsMax } from './email-input.ts'
-import { batchRecipientsMax, type EmailParts, submitEmails } from './emails.ts'
+import { batchRecipientsMax, type EmailParts, submitEmail, submitEmails } from './emails.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { NotSentReason } from './send-email.routes.ts'
-import type { EmailResult } from './submission.ts'
+import type { AcceptedEmail, EmailResult } from './submission.ts'
 
 const batchMax = 100
 
@@ -79,17 +79,14 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
         response: answers(SentOut),
       },
       handler: async (request, reply) => {
-        const { results, warnings, isReplayed } = await submitEmails(parts, {
+        const { email, warnings, isReplayed } = await submitEmail(parts, {
           organizationId: keyOf(request).organizationId,
-          inputs: [request.body],
+          input: request.body,
           files: receivedFiles(request),
-          isAtomic: true,
           idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
         })
         if (isReplayed) reply.header('idempotent-replayed', 'true')
-        const [result] = results
-        if (!result?.ok) throw result?.error ?? new Error('An email has no result.')
-        return ok({ ...acceptedOf(result), warnings: warnings[0] ?? [] }, 'Email accepted')
+        return ok({ ...emailOut(email), warnings }, 'Email accepted')
       },
     })
 
@@ -148,7 +145,7 @@ async function readBatch(body: unknown, pacer: Pacer): Promise<(EmailInput | Ref
   return emails
 }
 
-const acceptedOf = ({ id, messages }: EmailResult & { ok: true }) => ({
+const emailOut = ({ id, messages }: AcceptedEmail) => ({
   id: toText('eml', id!),
   messages: messages.map((message) => ({
     id: toText('msg', message.id),
@@ -159,7 +156,7 @@ const acceptedOf = ({ id, messages }: EmailResult & { ok: true }) => ({
 })
 
 function resultOf(result: EmailResult, warnings: string[]) {
-  if (result.ok) return { ok: true, ...acceptedOf(result), warnings }
+  if (result.ok) return { ok: true, ...emailOut(result.email), warnings }
   const { type, message, fields } = result.error
   return { ok: false, error: { type, message, fields } }
 }

@@ -10,7 +10,7 @@ import type { Acceptor } from './accept.ts'
 import type { ReceivedFiles } from './attachment-input.ts'
 import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
 import { emailTextTask } from './email-text.task.ts'
-import type { Accepted, OwnEmail } from './submission.ts'
+import type { Accepted, AcceptedEmail, OwnEmail } from './submission.ts'
 
 export type EmailParts = {
   acceptor: Acceptor
@@ -47,6 +47,21 @@ export async function submitEmails(
   const key = idempotencyKey === null ? null : { value: idempotencyKey, requestHash }
   const accepted = await parts.acceptor.accept({ organizationId, emails, isAtomic, key })
   return { ...accepted, warnings }
+}
+
+/** Accepts one email without a flow. Throws `Refusal` if it is rejected. */
+export async function submitEmail(
+  parts: EmailParts,
+  { input, ...submission }: Omit<EmailInputs, 'inputs' | 'isAtomic'> & { input: EmailInput },
+): Promise<{ email: AcceptedEmail; warnings: string[]; isReplayed: boolean }> {
+  const { results, warnings, isReplayed } = await submitEmails(parts, {
+    ...submission,
+    inputs: [input],
+    isAtomic: true,
+  })
+  const [result] = results
+  if (!result?.ok) throw result?.error ?? new Error('An email has no result.')
+  return { email: result.email, warnings: warnings[0] ?? [], isReplayed }
 }
 
 /** Reading and hashing the text of a light email takes a millisecond at most. */

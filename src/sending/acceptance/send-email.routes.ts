@@ -142,7 +142,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
               }
         const accepted = await acceptor.acceptEmail(organizationId, flowEmail, key)
         if (accepted.isReplayed) reply.header('idempotent-replayed', 'true')
-        const sent = acceptedOut(flowEmail.flowId, accepted, unknown)
+        const sent = acceptedOut(flowEmail.flowId, accepted.email, unknown)
         return ok(sent, messages[sent.status])
       },
     })
@@ -175,7 +175,8 @@ export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
         const unknown = checkUnknownFlowSendFields(request.body)
         const { organizationId } = memberOf(request)
         const flowEmail = emailOf({ flowId: request.params.id, email, context, sendAt, content: null })
-        const sent = acceptedOut(flowEmail.flowId, await acceptor.acceptEmail(organizationId, flowEmail), unknown)
+        const accepted = await acceptor.acceptEmail(organizationId, flowEmail)
+        const sent = acceptedOut(flowEmail.flowId, accepted.email, unknown)
         return ok(sent, messages[sent.status])
       },
     })
@@ -200,13 +201,15 @@ const attachmentHashes = ({ details, files }: NewContent) =>
   details.attachments.map(({ fileId, ...attachment }, index) => ({ ...attachment, hash: files[index]!.hash }))
 
 /** Throws `Refusal` if the address, the flow id or the context is invalid. */
-function emailOf({ flowId: flowText, email, context, sendAt, content }: Input): FlowEmail {
+function emailOf({ flowId, email, context, sendAt, content }: Input): FlowEmail {
   const address = parseEmailField('contact_email', email)
   const contextText = contextAsText(context ?? {})
-  const flowId = parseIdParam('flw', flowText)
   return {
     source: 'flow',
-    ...{ flowId, recipients: [address], context: context ?? {}, contextText },
+    flowId: parseIdParam('flw', flowId),
+    recipients: [address],
+    context: context ?? {},
+    contextText,
     sendAt: parseSendAt(sendAt ?? undefined),
     content,
     test: null,
@@ -214,15 +217,17 @@ function emailOf({ flowId: flowText, email, context, sendAt, content }: Input): 
 }
 
 /** The message of a recipient. `unknown` are warnings about the request. */
-export function messageOut(
+export function messageOut<Id extends string | null>(
   flowId: FlowId,
   { queuedAt, sendAt }: AcceptedEmail,
   { id, contactCreated, email, status, reason, warnings }: AcceptedMessage,
+  contactId: Id,
   unknown: readonly string[] = [],
 ) {
   return {
     message_id: toText('msg', id),
     flow_id: toText('flw', flowId),
+    contact_id: contactId,
     contact_email: email,
     contact_created: contactCreated,
     status,
@@ -236,7 +241,5 @@ export function messageOut(
 /** An email with one recipient. */
 export function acceptedOut(flowId: FlowId, accepted: AcceptedEmail, unknown?: readonly string[]) {
   const message = accepted.messages[0]!
-  return Object.assign(messageOut(flowId, accepted, message, unknown), {
-    contact_id: toText('con', message.contactId!),
-  })
+  return messageOut(flowId, accepted, message, toText('con', message.contactId!), unknown)
 }

@@ -10,11 +10,11 @@ export function answerText(results: readonly EmailResult[]): string {
       const { type, message, fields } = result.error
       return { error: { type, message, fields } }
     }
-    const messages = result.messages.map(({ id, status, reason, warnings, contactCreated }) => ({
+    const messages = result.email.messages.map(({ id, status, reason, warnings, contactCreated }) => ({
       ...{ id, status, reason, warnings },
       contact_created: contactCreated,
     }))
-    return { id: result.id, messages }
+    return { id: result.email.id, messages }
   })
   return JSON.stringify(answer)
 }
@@ -50,7 +50,7 @@ export async function findAnswers(
           return { ...message, contactId, contactCreated, email: address }
         })
         const { queuedAt, sendAt } = written.get(messages[0]!.id)!
-        return { ok: true, id: email.id, queuedAt, sendAt, messages }
+        return { ok: true, email: { id: email.id, queuedAt, sendAt, messages } }
       })
       return [keyName(row.organizationId, row.key), { requestHash: row.requestHash, results }]
     }),
@@ -65,9 +65,9 @@ export const withAddresses = (
   results.map((result, index) => {
     const email = emails[index]
     if (!result.ok || !email || !('recipients' in email)) return result
-    const messages = result.messages.map((message, position) => ({
+    const messages = result.email.messages.map((message, position) => ({
       ...message,
       email: message.email || (email.recipients[position]?.email ?? ''),
     }))
-    return { ...result, messages }
+    return { ok: true, email: { ...result.email, messages } }
   })

@@ -73,7 +73,7 @@ export type Accepted = {
   isReplayed: boolean
 }
 
-export type EmailResult = ({ ok: true } & AcceptedEmail) | { ok: false; error: Refusal }
+export type EmailResult = { ok: true; email: AcceptedEmail } | { ok: false; error: Refusal }
 
 export type AcceptedEmail = {
   /** Null if everything comes from a flow. */

@@ -97,7 +97,6 @@ function recipientsOf(to: string | string[]): EmailAddress[] {
 
 /** `unknown` are warnings about the request. */
 export const testEmailsOut = (flowId: FlowId, accepted: AcceptedEmail, unknown?: readonly string[]) =>
-  accepted.messages.map((message) => ({
-    ...messageOut(flowId, accepted, message, unknown),
-    contact_id: message.contactId && toText('con', message.contactId),
-  }))
+  accepted.messages.map((message) =>
+    messageOut(flowId, accepted, message, message.contactId && toText('con', message.contactId), unknown),
+  )

@@ -41,10 +41,11 @@ export async function sendTestEmails(
   if (!flow) throw notFound('flow')
   const id = isDraft || !flow.versionId ? await getTestVersion(parts, organizationId, flowId) : flow.versionId
   const tested = version ?? (await templates.getAll([{ organizationId, id }])).get(id)!
-  return acceptor.acceptEmail(organizationId, {
+  const accepted = await acceptor.acceptEmail(organizationId, {
     source: 'flow',
     ...email,
     content: null,
     test: { version: tested, utmQuery },
   })
+  return accepted.email
 }

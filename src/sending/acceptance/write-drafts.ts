@@ -40,7 +40,7 @@ export type Rows = { messages: MessageToWrite[]; contents: ContentToWrite[]; key
  * written: all but those of which, since the look-up, a contact was created or a key was used by another process. Of those,
  * nothing is written except possibly contacts. The keys of different submissions must be different.
  */
-export async function writeDrafts<Draft extends Rows>(tx: Tx, drafts: readonly Draft[]): Promise<Draft[]> {
+export async function writeDrafts<Draft extends Rows>(tx: Tx, drafts: readonly Draft[]): Promise<Set<Draft>> {
   const created = await createContacts(tx, drafts)
   const withContacts = drafts.filter(({ messages }) =>
     messages.every(({ message: { newContact, contactId } }) => !newContact || created.has(contactId)),
@@ -64,7 +64,7 @@ export async function writeDrafts<Draft extends Rows>(tx: Tx, drafts: readonly D
   )
   const contents = written.flatMap((draft) => draft.contents)
   if (contents.length > 0) await writeContents(tx, contents)
-  return written
+  return new Set(written)
 }
 
 /** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */

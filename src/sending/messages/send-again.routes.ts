@@ -51,7 +51,8 @@ export function sendAgainRoutes({ db, acceptor }: SendAgainParts): FastifyPlugin
         const email: NewEmail = content?.details.from
           ? { source: 'content', ...envelope, kind: flowKind, subject, tags: tags ?? [], content }
           : { source: 'flow', ...envelope, flowId, context, contextText: JSON.stringify(context), content, test: null }
-        const sent = acceptedOut(flowId, await acceptor.acceptEmail(organizationId, email))
+        const accepted = await acceptor.acceptEmail(organizationId, email)
+        const sent = acceptedOut(flowId, accepted.email)
         return ok(sent, sent.status === 'queued' ? 'Email queued' : 'Email not sent')
       },
     })

@@ -182,7 +182,7 @@ async function readBatch(body: unknown, isAtomic: boolean, pacer: Pacer) {
 /** `warnings`, which the Resend API does not have, is only present if fields were ignored. */
 function acceptedOf(result: EmailResult, warnings: readonly string[] = []) {
   if (!result.ok) throw result.error
-  return { id: toText('eml', result.id!), ...(warnings.length > 0 && { warnings }) }
+  return { id: toText('eml', result.email.id!), ...(warnings.length > 0 && { warnings }) }
 }
 
 /** The id in the path. */

@@ -44,8 +44,8 @@ export async function acceptSubmission(
     const request = email.controls.flow
       ? throughFlow(email, email.controls.flow, recipients)
       : asItIs(email, await body.end(), body.isAscii, recipients)
-    const { messages } = await parts.acceptor.acceptEmail(organizationId, request)
-    return messages.map(({ id }) => `Queued as ${toText('msg', id)}`).join('\n')
+    const accepted = await parts.acceptor.acceptEmail(organizationId, request)
+    return accepted.email.messages.map(({ id }) => `Queued as ${toText('msg', id)}`).join('\n')
   } finally {
     await body.finish()
   }
