@@ -20,17 +20,6 @@ export type FlowState = {
 
 type FlowKey = { organizationId: OrganizationId; flowId: FlowId }
 
-/** The different flows of these messages or requests. */
-export function flowsOf(keys: readonly FlowKey[]): FlowKey[] {
-  const flows = new Map<FlowId, FlowKey[]>()
-  for (const key of keys) {
-    const same = flows.get(key.flowId)
-    if (!same) flows.set(key.flowId, [key])
-    else if (!same.some(({ organizationId }) => organizationId === key.organizationId)) same.push(key)
-  }
-  return [...flows.values()].flat()
-}
-
 /** Returns the state of each of these flows, and the time of the database. */
 export const findFlowStates = (db: Reader, flows: readonly FlowKey[]) =>
   db<FlowState>`

@@ -10,8 +10,8 @@ import { Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Uploads } from '../attachments/uploads.ts'
-import { areKeysUsed, findFlowStates, flowsOf, lockRecipients } from './accept.sql.ts'
-import { acceptWeights, fileBytesIn, messagesIn } from './accept-weights.ts'
+import { areKeysUsed, findFlowStates, lockRecipients } from './accept.sql.ts'
+import { fileBytesIn, heavy, messagesIn, weightMax, weightOf } from './accept-weights.ts'
 import { type Draft, Drafter, flowKey, type Item, type LookUps, senderOf } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 import { findAnswers, type UsedAnswer, withAddresses } from './stored-answer.ts'
@@ -72,7 +72,7 @@ export class Acceptor {
       itemsMax: batchMax,
       waitingPerOrganization,
       waitingMax,
-      weights: { ...acceptWeights, weightOf: ({ submission }) => acceptWeights.weightOf(submission) },
+      weights: { weightOf: ({ submission }) => weightOf(submission), weightMax, heavy },
       // While one batch is being committed, this process prepares the next.
       concurrency: 2,
       // Data that PostgreSQL rejects, or a file that is gone, must not fail the other submissions of its batch.
@@ -131,7 +131,7 @@ export class Acceptor {
     let pending = items.map((item, index): Pending => ({ item, index }))
     let roundsWithoutProgress = 0
     while (pending.length > 0 && roundsWithoutProgress < roundsWithoutProgressMax) {
-      const left = await this.#acceptRound(pending, results)
+      const left = await retrying(roundsWithoutProgressMax, () => this.#acceptRound(pending, results))
       roundsWithoutProgress = left.length < pending.length ? 0 : roundsWithoutProgress + 1
       pending = left
     }
@@ -140,16 +140,14 @@ export class Acceptor {
   }
 
   /** Settles as many submissions as possible and returns those that need another round. */
-  #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
+  async #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
     const { db, quota } = this.#parts
     const rows = pending.reduce((sum, { item }) => sum + messagesIn(item.submission), 0)
-    return retrying(roundsWithoutProgressMax, async () => {
-      // Before the transaction, because it uses another connection.
-      const allowance = await quota?.allowanceFor(pending.map(({ item }) => item.submission.organizationId))
-      return db
-        .begin((tx) => this.#acceptIn(tx, pending, results, allowance), { rows })
-        .finally(() => allowance?.release())
-    })
+    // Before the transaction, because it uses another connection.
+    const allowance = await quota?.allowanceFor(pending.map(({ item }) => item.submission.organizationId))
+    return db
+      .begin((tx) => this.#acceptIn(tx, pending, results, allowance), { rows })
+      .finally(() => allowance?.release())
   }
 
   /** What it writes into `results` counts once the transaction is committed. Returns what needs another round. */
@@ -180,7 +178,7 @@ export class Acceptor {
 
   async #lookUp(tx: Tx, pending: readonly Pending[], answers: LookUps['answers']): Promise<LookUps> {
     const { templates, senders } = this.#parts
-    const flows: { organizationId: OrganizationId; flowId: FlowId }[] = []
+    const flows = new Map<string, { organizationId: OrganizationId; flowId: FlowId }>()
     const versionKeys: Parameters<TemplateCache['getAll']>[0] = []
     const recipients: NewRecipient[] = []
     const addresses: { organizationId: OrganizationId; emailKey: string }[] = []
@@ -191,7 +189,8 @@ export class Acceptor {
       for (const { versionId: id } of item.builtInFlows.values()) versionKeys.push({ organizationId, id })
       for (const email of emails) {
         if (email instanceof Refusal) continue
-        if (email.source === 'flow') flows.push({ organizationId, flowId: email.flowId })
+        if (email.source === 'flow')
+          flows.set(flowKey(organizationId, email.flowId), { organizationId, flowId: email.flowId })
         if (email.source === 'content' || email.test) others.push([organizationId, email])
         for (const recipient of email.recipients) {
           recipients.push(recipient)
@@ -200,7 +199,7 @@ export class Acceptor {
       }
     }
     const [states, people] = await Promise.all([
-      flows.length > 0 ? findFlowStates(tx, flowsOf(flows)) : [],
+      flows.size > 0 ? findFlowStates(tx, [...flows.values()]) : [],
       lockRecipients(tx, addresses),
     ])
     const time = (await transactionTime(tx)) ?? states[0]?.now ?? new Date()

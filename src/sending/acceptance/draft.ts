@@ -82,8 +82,6 @@ type Origin = {
   version: ReadyVersion
 }
 
-const emailWithoutTemplate = { missing: [], unused: [], recipient: {} }
-
 /** Drafts the submissions of a batch. */
 export class Drafter {
   readonly #parts: DrafterParts
@@ -140,7 +138,7 @@ export class Drafter {
       const text =
         email.source === 'flow'
           ? this.#textOf(item, email, version, recipient, slow)
-          : { ...emailWithoutTemplate, subject: email.subject }
+          : { subject: email.subject, missing: [], unused: [], recipient: {} }
       if (!text) continue
       const { message, shown } = this.#draftMessage(origin, recipient, person, text)
       accepted.messages.push(shown)
@@ -160,20 +158,17 @@ export class Drafter {
   /** Throws `Refusal` if nothing can be sent through the flow. */
   #originOf({ submission: { organizationId }, builtInFlows }: Item, email: NewEmail): Origin {
     const { flows, versions } = this.#parts.lookUps
-    const id = email.content ? newId('eml') : null
-    if (email.source === 'content') {
-      const { id: flowId, kind, versionId } = builtInFlows.get(email.kind)!
-      return { organizationId, email, id, flowId, kind, version: versions.get(versionId)! }
-    }
-    const { flowId, test } = email
-    const flow = flows.get(flowKey(organizationId, flowId))
+    const flow =
+      email.source === 'content' ? builtInFlows.get(email.kind) : flows.get(flowKey(organizationId, email.flowId))
     if (!flow) throw notFound('flow')
-    if (test) return { organizationId, email, id, flowId, kind: test.version.kind ?? flow.kind, version: test.version }
-    if (flow.versionId === null)
+    const test = email.source === 'flow' ? email.test : null
+    if (!test && flow.versionId === null)
       throw new Refusal('flow_not_active', 'This flow was never published. Publish it to send through it.')
-    if (flow.status !== 'active')
+    if (!test && 'status' in flow && flow.status !== 'active')
       throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
-    return { organizationId, email, id, flowId, kind: flow.kind, version: versions.get(flow.versionId)! }
+    const version = test?.version ?? versions.get(flow.versionId!)!
+    const id = email.content ? newId('eml') : null
+    return { organizationId, email, id, flowId: flow.id, kind: test?.version.kind ?? flow.kind, version }
   }
 
   /** Returns the message of a recipient whose key was used. */

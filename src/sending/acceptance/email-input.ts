@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Mailbox, NewFile } from '../../content/content.ts'
+import type { Mailbox } from '../../content/content.ts'
 import { instructsRelay } from '../../delivery/delivery.ts'
 import { Named, Nullable, oneOf } from '../../platform/http/envelope.ts'
 import { createUnknownFieldCheck } from '../../platform/http/unknown-fields.ts'
@@ -7,7 +7,6 @@ import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { isLongerThan, isStorable, unstorableProblem } from '../../platform/values/text.ts'
 import type { ContentDetails, Tag } from '../attachments/content.ts'
-import type { NewContent } from '../attachments/contents.ts'
 import { AttachmentIn, attachmentLimits, attachmentsOf, type ReceivedFiles } from './attachment-input.ts'
 import { parseSendAt, SendAt } from './send-at.ts'
 import type { OwnEmail } from './submission.ts'
@@ -139,17 +138,10 @@ export function parseEmailInput(input: EmailInput, files: ReceivedFiles): Parsed
     subject: checkSubject(input.subject),
     tags: checkTags(input.tags ?? []),
     sendAt: parseSendAt(input.send_at ?? undefined),
-    content: newContent(details, html || null, text || null, used),
+    content: { details, html: html || null, text: text || null, files: used },
   }
   return { request, needsText: text === null, warnings }
 }
-
-const newContent = (
-  details: ContentDetails,
-  html: string | null,
-  text: string | null,
-  files: readonly NewFile[],
-): NewContent => ({ details, html, text, files })
 
 type ParsedMailbox = Mailbox & EmailAddress
 

@@ -98,17 +98,13 @@ export type AcceptedMessage = {
 /** The key as it is unique among all organizations. */
 export const keyName = (organizationId: OrganizationId, key: string): string => `${organizationId} ${key}`
 
-const noKeys: readonly IdempotencyKey[] = []
-
 /** All keys of a submission: its own, or those of its recipients. */
-export function keysOf({ key, emails }: Submission): readonly IdempotencyKey[] {
-  if (key) return [key]
-  const [first] = emails
-  if (emails.length === 1 && first && 'recipients' in first && !first.recipients[0]?.key) return noKeys
-  return emails.flatMap((email) =>
-    'recipients' in email ? email.recipients.flatMap((recipient) => recipient.key ?? []) : [],
-  )
-}
+export const keysOf = ({ key, emails }: Submission): readonly IdempotencyKey[] =>
+  key
+    ? [key]
+    : emails.flatMap((email) =>
+        email instanceof Refusal ? [] : email.recipients.flatMap((recipient) => recipient.key ?? []),
+      )
 
 export const keyReused = () =>
   new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with a different request. Use a new key.')

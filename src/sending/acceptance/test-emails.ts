@@ -1,31 +1,19 @@
-import { type FlowParts, getTestVersion, type ReadyVersion, type TemplateCache } from '../../content/content.ts'
-import type { EmailAddress } from '../../platform/values/email.ts'
+import { type FlowParts, getTestVersion, type TemplateCache } from '../../content/content.ts'
 import { notFound } from '../../platform/values/errors.ts'
-import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
 import { findFlowStates } from './accept.sql.ts'
 import type { Acceptor } from './accept.ts'
-import type { AcceptedEmail } from './submission.ts'
+import type { AcceptedEmail, FlowEmail, TestOptions } from './submission.ts'
 
 export const testRecipientsMax = 10
 
 export type TestEmailParts = FlowParts & { acceptor: Acceptor; templates: TemplateCache }
 
-export type TestRequest = {
+export type TestRequest = Omit<FlowEmail, 'source' | 'content' | 'test'> & {
   organizationId: OrganizationId
-  flowId: FlowId
-  recipients: readonly EmailAddress[]
-  context: Record<string, unknown>
-  /** The context as JSON text. */
-  contextText: string
-  /** In the future; null to send at once. */
-  sendAt: Date | null
   /** Tests the unpublished changes. */
   isDraft: boolean
-  /** The version to test instead of the published one. */
-  version?: ReadyVersion
-  /** The parameters that are added to links, instead of those of the version. */
-  utmQuery?: string | undefined
-}
+} & Partial<TestOptions>
 
 /**
  * Queues the email of a flow for each address, also if the flow is paused. Throws `Refusal` if the flow does not exist or

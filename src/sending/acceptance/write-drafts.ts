@@ -49,13 +49,10 @@ export async function writeDrafts<Draft extends Rows>(tx: Tx, drafts: readonly D
     tx,
     withContacts.flatMap(({ keys }) => keys),
   )
-  const written: Draft[] = []
-  const lost: Draft[] = []
-  for (const draft of withContacts)
-    if (draft.keys.every(({ messageId }) => reserved.has(messageId))) written.push(draft)
-    else lost.push(draft)
-  // Otherwise their other keys would belong to messages that do not exist.
-  const unused = lost.flatMap(({ keys }) => keys.filter(({ messageId }) => reserved.has(messageId)))
+  const isReserved = ({ messageId }: NewKey) => reserved.has(messageId)
+  const written = withContacts.filter(({ keys }) => keys.every(isReserved))
+  // Otherwise the other keys of a submission would belong to messages that do not exist.
+  const unused = withContacts.flatMap(({ keys }) => (keys.every(isReserved) ? [] : keys.filter(isReserved)))
   for (const [organizationId, keys] of groupBy(unused, (key) => key.organizationId))
     await releaseKeys(tx, organizationId, keys)
   writeMessages(

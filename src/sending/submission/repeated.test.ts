@@ -72,6 +72,20 @@ test('an email through a flow is accepted for all recipients or for none', async
   expect(people.map((address) => sentTo(address).length)).toEqual([1, 1, 0])
 })
 
+test('an email through a flow with a slow template is accepted for more recipients than task processes take at once', async () => {
+  const app = await newApp()
+  const slow = {
+    name: 'Report',
+    kind: 'transactional',
+    subject: '{{ order_id }}',
+    html: '<p>{{ order_id }}</p>'.repeat(300),
+  }
+  const { id } = (await app.manage('POST', '/organization/flows', slow)).body.data
+  const people = Array.from({ length: 30 }, (_, index) => `slow-${index}@example.com`)
+  const reply = await submit(app, { ...through(id, { order_id: 1 }), to: people })
+  expect(reply.match(/Queued as msg_/g)).toHaveLength(people.length)
+})
+
 test('a submitted email that is sent again has another Message-ID and date', async () => {
   const app = await newApp()
   const to = 'again@example.com'
