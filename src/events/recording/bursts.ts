@@ -13,8 +13,10 @@ import {
   lockFirstClicks,
   moveFirstClicks,
 } from './bursts.sql.ts'
-import { countLabelled, type LabelledClicks } from './count-by-flow.ts'
-import { CounterChanges, writeCounters } from './counters.ts'
+import { AllChanges, linkDimension } from './count-events.ts'
+import { writeCounters } from './counters.ts'
+import { findCountedMessages } from './flow-counters.sql.ts'
+import { findCountedValues } from './flow-counters.ts'
 import type { NewEvent } from './record.sql.ts'
 
 /** People do not follow three different links of one email within three seconds; scanners follow them all. */
@@ -98,27 +100,26 @@ async function labelBurstsIn(tx: Tx, suspects: readonly ClickWindow[]): Promise<
 
 /** Labels clicks as made by a machine, and corrects the first click of their messages and the counters. */
 async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void> {
-  const changes = new CounterChanges()
-  const labelled: LabelledClicks[] = []
+  const changes = new AllChanges(await findCountedMessages(tx, clicks))
   for (const [organizationId, group] of groupBy(clicks, (click) => click.organizationId)) {
-    const click = { organizationId, eventName: 'emailClick' as const }
+    const counted = { organizationId, eventName: 'emailClick' as const }
     const relabelled = await labelAsMachine(
       tx,
       organizationId,
       group.map(({ id }) => id),
     )
-    for (const { flowId, occurredAt: at } of relabelled) changes.add({ ...click, flowId }, at, { machine: 1 })
+    for (const { link, occurredAt, ...click } of relabelled)
+      changes.add({ ...counted, ...click }, occurredAt, { machine: 1 }, link === null ? undefined : linkDimension(link))
     const messages = groupBy(relabelled, ({ messageId }) => messageId).map(([, [first]]) => first!)
     const moved = (await findFirstClicks(tx, organizationId, messages)).filter(
       ({ occurredAt, remainingAt }) => remainingAt === null || occurredAt < remainingAt,
     )
-    labelled.push({ organizationId, clicks: relabelled, moved })
     if (moved.length === 0) continue
     moveFirstClicks(tx, organizationId, moved)
-    for (const { flowId, occurredAt, remainingAt } of moved) {
-      changes.add({ ...click, flowId }, occurredAt, { uniques: -1 })
-      if (remainingAt) changes.add({ ...click, flowId }, remainingAt, { uniques: 1 })
+    for (const { occurredAt, remainingAt, ...message } of moved) {
+      changes.add({ ...counted, ...message }, occurredAt, { uniques: -1 })
+      if (remainingAt) changes.add({ ...counted, ...message }, remainingAt, { uniques: 1 })
     }
   }
-  writeCounters(tx, { flows: await countLabelled(tx, labelled), organizations: changes })
+  writeCounters(tx, await changes.rows(tx, findCountedValues))
 }

@@ -5,8 +5,6 @@ import { type BouncedRecipients, countBouncedRecipients } from './consequences.s
 import { addToCounters, type CounterName, type CounterRow } from './counters.sql.ts'
 import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
 import { withDays } from './flow-counters.ts'
-import type { First, NewEvent } from './record.sql.ts'
-import type { OutcomeChange } from './returned.ts'
 
 export type { CounterName } from './counters.sql.ts'
 
@@ -14,7 +12,7 @@ export type { CounterName } from './counters.sql.ts'
 export const allFlows = leastId('flw', 0)
 
 /** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
-type Counted = { organizationId: OrganizationId; eventName: CounterName; flowId: FlowId | null }
+export type Counted = { organizationId: OrganizationId; eventName: CounterName; flowId: FlowId | null }
 
 const grains = { day: dayMs, quarter: hourMs / 4 }
 
@@ -97,29 +95,4 @@ export function writeCounters(tx: Tx, { flows, organizations, bounced = [] }: Co
   addToFlowCounters(tx, withDays(flows))
   addToCounters(tx, organizations.rows())
   for (const recipients of bounced) countBouncedRecipients(tx, recipients)
-}
-
-/** New events, and what they change. */
-export type Counting = {
-  events: readonly NewEvent[]
-  firsts: readonly First[]
-  outcomes: readonly OutcomeChange[]
-}
-
-/** What the events add to the counters. */
-export function counterChanges({ events, firsts, outcomes }: Counting): CounterChanges {
-  const changes = new CounterChanges()
-  for (const event of events)
-    changes.add(event, event.occurredAt, {
-      total: 1,
-      uniques: event.eventName === 'emailSent' ? 1 : 0,
-      machine: event.machine ? 1 : 0,
-    })
-  for (const { event, previousAt } of firsts) {
-    changes.add(event, event.occurredAt, { uniques: 1 })
-    // Infinity means that only machines clicked before: nothing was counted.
-    if (previousAt instanceof Date) changes.add(event, previousAt, { uniques: -1 })
-  }
-  for (const outcome of outcomes) changes.add(outcome, outcome.at, { total: outcome.by, uniques: outcome.by })
-  return changes
 }

@@ -12,8 +12,8 @@ import { fanOut, findSubscriptions, type Subscription } from '../webhooks/fan-ou
 import type { ClickWindow } from './bursts.sql.ts'
 import { burstCandidates, findSuspects, labelBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
-import { countByFlow } from './count-by-flow.ts'
-import { counterChanges, writeCounters } from './counters.ts'
+import { countEvents } from './count-events.ts'
+import { writeCounters } from './counters.ts'
 import { contactsOf, countedMessagesOf, type KnownMessage, withTags } from './known-messages.ts'
 import { writeCountersSoon } from './pending-counts.ts'
 import {
@@ -126,14 +126,14 @@ async function writeEvents(
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
   const outcomes = await findOutcomeChanges(tx, fresh, firsts, knownMessages)
   await suppressAddresses(tx, fresh, contacts)
-  const [flows, suspects] = await Promise.all([
-    countByFlow(tx, { events: fresh, firsts, outcomes }, dimensions),
+  const [counted, suspects] = await Promise.all([
+    countEvents(tx, { events: fresh, firsts, outcomes }, dimensions),
     findSuspects(tx, burstCandidates({ fresh, laterClickIds: laterClicks(fresh, firsts) })),
   ])
   const handOver = (event: NewEvent) => toWebhookEvent(event, rows.get(event.id)?.data, contacts)
   // Suspicious clicks may be labelled before their webhook is posted, so they are loaded then.
   fanOut(tx, fresh, subscriptions, suspects.length === 0 ? handOver : undefined)
-  const counters = { flows, organizations: counterChanges({ events: fresh, firsts, outcomes }), bounced }
+  const counters = { ...counted, bounced }
   if (mayCountLater) writeCountersSoon(tx, counters)
   else writeCounters(tx, counters)
   if (fresh.length > 0) tx.announce(new EventsRecorded(fresh))
