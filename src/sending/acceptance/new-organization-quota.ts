@@ -1,3 +1,4 @@
+import { timeOfId } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { Refusal } from '../../platform/values/errors.ts'
@@ -5,7 +6,6 @@ import type { OrganizationId } from '../../platform/values/ids.ts'
 import { findNewOrganizations } from './new-organization-quota.sql.ts'
 
 const newForDays = 14
-const retryAfterSeconds = 3_600
 const knownMax = 10_000
 
 /** The remaining quota of the organizations of one batch. */
@@ -46,17 +46,19 @@ export class NewOrganizationQuota {
       countMax: this.#dailyMax,
     })
     const left = new Map(found.map(({ id, used }) => [id, this.#dailyMax - used - (inFlight.get(id) ?? 0)]))
+    // When the first message no longer counts.
+    const opensAt = new Map(found.map(({ id, oldest }) => [id, (oldest ? timeOfId(oldest) : now) + dayMs]))
     for (const id of unknown) if (!left.has(id)) this.#keepUnlimited(id)
-    return this.#allowance(left)
+    return this.#allowance(left, opensAt, now)
   }
 
-  #allowance(left: Map<OrganizationId, number>): Allowance {
+  #allowance(left: Map<OrganizationId, number>, opensAt: ReadonlyMap<OrganizationId, number>, now: number): Allowance {
     const used = new Map<OrganizationId, number>()
     return {
       use: (id, messages) => {
         const count = left.get(id)
         if (count === undefined) return
-        if (messages > Math.max(count, 0)) throw this.#usedUp()
+        if (messages > Math.max(count, 0)) throw this.#usedUp(opensAt.get(id)!, now)
         left.set(id, count - messages)
         used.set(id, (used.get(id) ?? 0) + messages)
         this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + messages)
@@ -77,12 +79,13 @@ export class NewOrganizationQuota {
     this.#unlimited.add(id)
   }
 
-  #usedUp(): Refusal {
+  #usedUp(opensAt: number, now: number): Refusal {
+    const time = new Date(opensAt).toISOString().slice(0, 16).replace('T', ' ')
     const limit = this.#dailyMax.toLocaleString('en')
     return new Refusal(
       'rate_limited',
-      `A new organization can send ${limit} messages within 24 hours during its first ${newForDays} days. Try again later, or ask the operator of this service to raise the limit.`,
-      { retryAfterSeconds },
+      `A new organization can send ${limit} messages within 24 hours during its first ${newForDays} days. Try again at ${time} UTC, or ask the operator of this service to raise the limit.`,
+      { retryAfterSeconds: Math.max(1, Math.ceil((opensAt - now) / 1000)) },
     )
   }
 }
