@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 
 /** The response of a route that exports a CSV file. */
@@ -20,18 +21,12 @@ export async function* pagesOf<Row>(
   }
 }
 
-type Reply = {
-  type: (contentType: string) => unknown
-  header: (name: string, value: string) => unknown
-  send: (payload: never) => unknown
-}
-
 /**
  * Answers with a CSV file. Each page is read when the previous one was consumed, so that a slow client holds no connection to the
  * database. Throws what reading the first page throws.
  */
 export async function sendCsv<Row>(
-  reply: Reply,
+  reply: Pick<FastifyReply, 'type' | 'header' | 'send'>,
   name: string,
   columns: CsvColumns<Row>,
   pages: AsyncIterator<readonly Row[]>,
@@ -44,7 +39,7 @@ export async function sendCsv<Row>(
   }
   reply.type('text/csv; charset=utf-8')
   reply.header('content-disposition', `attachment; filename="${name}"`)
-  return reply.send(Readable.from(pieces()) as never) as never
+  return reply.send(Readable.from(pieces())) as never
 }
 
 /** Spreadsheets run cells that start with these characters as formulas; numbers are not affected. */

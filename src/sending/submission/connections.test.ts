@@ -15,13 +15,13 @@ const socketOf = (address: string) =>
 test('clients of one network with the same port are different connections', () => {
   const connections = new Connections(submissionLimits, new StageRegistry())
   const [first, second] = ['2001:db8::1', '2001:db8::2'] as const
-  expect(connections.enter(socketOf(first))).toBe(true)
-  expect(connections.enter(socketOf(second))).toBe(true)
+  expect(connections.admit(socketOf(first))).toBe(true)
+  expect(connections.admit(socketOf(second))).toBe(true)
   expect(connections.size).toBe(2)
   const [acme, globex] = [newId('org'), newId('org')]
   expect(connections.signIn(endpointOf(first), acme)).toBe(true)
   expect(connections.signIn(endpointOf(second), globex)).toBe(true)
-  connections.leave(endpointOf(first))
+  connections.closed(endpointOf(first))
   expect(connections.beginReceiving(endpointOf(second), () => {})).toBeDefined()
   connections.destroyAll()
 })
@@ -32,7 +32,7 @@ test('a session finds its connection however its address is written', () => {
     ['::ffff:127.0.0.1', '127.0.0.1'],
     ['2001:db8::1', '2001:0db8:0000:0000:0000:0000:0000:0001'],
   ] as const) {
-    expect(connections.enter(socketOf(socket))).toBe(true)
+    expect(connections.admit(socketOf(socket))).toBe(true)
     expect(connections.signIn(endpointOf(session), newId('org'))).toBe(true)
   }
   connections.destroyAll()

@@ -18,7 +18,6 @@ type Connection = {
   receiving: Receiving | undefined
 }
 
-/** The socket and the session write an IPv6 address differently. Clients of one network may use the same port. */
 /** An email that is being received. */
 type Receiving = {
   organizationId: OrganizationId
@@ -29,6 +28,7 @@ type Receiving = {
   release: () => void
 }
 
+/** The socket and the session write an IPv6 address differently. Clients of one network may use the same port. */
 const keyOf = ({ remoteAddress = '', remotePort, localPort }: Endpoint) =>
   `${canonicalAddress(remoteAddress)} ${remotePort} ${localPort}`
 
@@ -58,7 +58,7 @@ export class Connections {
    * Returns false if the connection is refused. Where a limit is reached, the oldest connection that has not signed in is
    * closed instead, so that clients that never do cannot keep others out.
    */
-  enter(socket: Socket): boolean {
+  admit(socket: Socket): boolean {
     const { connectionsMax, connectionsPerAddressMax, anonymousConnectionsMax, signInMs } = this.#limits
     const key = keyOf(socket)
     const network = clientNetwork(socket.remoteAddress ?? '')
@@ -73,7 +73,7 @@ export class Connections {
     }
     this.#open.set(key, connection)
     this.#anonymous.add(connection)
-    // smtp-server removes this listener when it starts TLS. From then on it reports the end of the session (`leave`).
+    // smtp-server removes this listener when it starts TLS. From then on it reports the end of the session (`closed`).
     socket.once('close', () => this.#remove(key))
     return true
   }
@@ -137,7 +137,7 @@ export class Connections {
     if (connection) this.#endTransaction(connection)
   }
 
-  leave(endpoint: Endpoint): void {
+  closed(endpoint: Endpoint): void {
     this.#remove(keyOf(endpoint))
   }
 
@@ -146,9 +146,9 @@ export class Connections {
   }
 
   /** Closes the oldest such connection that has not signed in. Returns false if there is none. */
-  #closeAnonymous(isMeant: (connection: Connection) => boolean = () => true): boolean {
+  #closeAnonymous(matches: (connection: Connection) => boolean = () => true): boolean {
     for (const connection of this.#anonymous) {
-      if (!isMeant(connection)) continue
+      if (!matches(connection)) continue
       connection.socket.destroy()
       this.#remove(connection.key)
       return true

@@ -110,7 +110,7 @@ class Submission {
       log: options.log,
       failure: 'Submission connection failed',
       admit: (socket) => {
-        if (!connections.enter(socket)) return false
+        if (!connections.admit(socket)) return false
         renewCertificate()
         return true
       },
@@ -133,7 +133,7 @@ class Submission {
         if (connection) adaptReplies(connection, { needsTls: certificate !== undefined })
         done()
       },
-      onClose: (session) => this.#connections.leave(session),
+      onClose: (session) => this.#connections.closed(session),
       onAuth: ({ password }, session, done) =>
         void signIn(password ?? '', session.remoteAddress).then(
           ({ key, sender }) => {
