@@ -92,11 +92,11 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
     results,
     slots,
     slotsWithServers: createCache(withServersKnownMax),
-    turns: new Map(),
+    checks: new Map(),
   }
   parts.hints.on(broadcastKind, {
     changed: (lane) => {
-      for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.checkStatus()
+      for (const check of sender.checks.get(lane as BroadcastId) ?? []) void check()
     },
   })
   return {
@@ -130,14 +130,13 @@ async function record({ db }: BroadcastJobParts, results: RecipientResult[]): Pr
   await persisting(() => retrying(settleTries, write, mayRecordAgain))
 }
 
-type RunningTurn = { turn: Turn; checkStatus: () => Promise<void> }
-
 type Sender = BroadcastJobParts & {
   results: ItemBatcher<RecipientResult, void>
   slots: Slots
   /** Of organizations with mail servers. These may be slow, so others do not wait for their slots. */
   slotsWithServers: LRUCache<OrganizationId, Slots>
-  turns: Map<BroadcastId, Set<RunningTurn>>
+  /** For each turn, a function that halts it if its broadcast is no longer being sent. */
+  checks: Map<BroadcastId, Set<() => Promise<void>>>
 }
 
 async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
@@ -224,13 +223,12 @@ async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promis
     sender.failures.succeeded(checkWork)
     if (status !== 'sending') turn.halt()
   }
-  const running: RunningTurn = { turn, checkStatus }
-  const turns = sender.turns.get(id) ?? new Set()
-  sender.turns.set(id, turns.add(running))
+  const checks = sender.checks.get(id) ?? new Set()
+  sender.checks.set(id, checks.add(checkStatus))
   const checking = setInterval(() => void checkStatus(), checkEveryMs)
   const braking = setInterval(() => {
     // One of the parts that this process is sending looks for all of them.
-    if (turns.values().next().value === running) void brake(sender, broadcast).catch(failed)
+    if (checks.values().next().value === checkStatus) void brake(sender, broadcast).catch(failed)
   }, brakeEveryMs)
   try {
     const end = await turn.run()
@@ -239,8 +237,8 @@ async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promis
   } finally {
     clearInterval(checking)
     clearInterval(braking)
-    turns.delete(running)
-    if (turns.size === 0) sender.turns.delete(id)
+    checks.delete(checkStatus)
+    if (checks.size === 0) sender.checks.delete(id)
   }
 }
 
