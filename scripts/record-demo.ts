@@ -73,7 +73,8 @@ async function recordDatabase(): Promise<void> {
   await using database = await open(config)
   const owner = await findDemo(database.db, demoAccount)
   if (!owner) throw new Error('There is no demo in this database. Start Waxwing with --demo.')
-  await record(database.db, owner)
+  const step = 15 * minuteMs
+  await record(database.db, owner, new Date(Math.ceil(Date.now() / step) * step).toISOString())
 }
 
 async function renewRecording(): Promise<void> {
@@ -100,7 +101,7 @@ async function renewRecording(): Promise<void> {
     await finishSchema(client, manifest, known)
     await client.query('commit')
   }
-  await record(database.db, { organizationId, userId })
+  await record(database.db, { organizationId, userId }, header.ends_at)
 }
 
 async function open(config: Config) {
@@ -110,13 +111,13 @@ async function open(config: Config) {
 
 type Line = Record<string, unknown>
 
-async function record(db: Db, { organizationId, userId }: DemoOwner): Promise<void> {
+async function record(db: Db, { organizationId, userId }: DemoOwner, endsAt: string): Promise<void> {
   const path = join(folder, 'export')
   await exportOrganization(path, { db, organizationId, waxwing: version, progress: noProgress })
   const [start, ...rest] = readFileSync(path, 'utf8').trimEnd().split('\n')
   const recorded: object[] = []
   let header: Line | undefined
-  let [table, rows, endsAt] = ['', 0, 0]
+  let [table, rows] = ['', 0]
   for (const line of rest.slice(0, -1).map((each) => JSON.parse(each) as Line)) {
     if (Array.isArray(line.columns)) {
       table = String(line.table)
@@ -129,14 +130,8 @@ async function record(db: Db, { organizationId, userId }: DemoOwner): Promise<vo
     header = undefined
     recorded.push({ ...line, ...replaced[table]?.(line) })
     rows++
-    if (table === 'events') endsAt = Math.max(endsAt, Date.parse(String(line.occurred_at)))
   }
-  const step = 15 * minuteMs
-  const first: RecordingHeader = {
-    ...JSON.parse(start!),
-    user_id: userId,
-    ends_at: new Date(Math.ceil(endsAt / step) * step).toISOString(),
-  }
+  const first: RecordingHeader = { ...JSON.parse(start!), user_id: userId, ends_at: endsAt }
   const text = [first, ...recorded, { rows }].map((line) => `${JSON.stringify(line)}\n`).join('')
   const bytes = brotliCompressSync(text, {
     params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },

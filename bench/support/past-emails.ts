@@ -16,6 +16,7 @@ const messagesPerBatch = 2_000
 const bounceAfterMs = 60_000
 const automatedOpenAfterMs = 2_000
 const clicksPerOpen = 0.36
+const complaintShare = 0.0005
 const unsubscribeShare = 0.02
 const agent = { user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)' }
 const bounce = {
@@ -113,7 +114,9 @@ function eventsOf(organizationId: OrganizationId, email: PastEmail, endMs: numbe
   if (chance > 1 - openRate) events.push(make('emailOpen', openedMs, { data: agent }))
   if (chance > 1 - clicksPerOpen * openRate)
     events.push(make('emailClick', openedMs + 60_000, { data: { ...agent, url } }))
-  if (chance > 1 - unsubscribeShare && flow.kind === 'marketing')
+  if (chance > 1 - complaintShare)
+    events.push(make('emailComplaint', openedMs + 80_000, { data: { feedback_type: 'abuse' } }))
+  else if (chance > 1 - unsubscribeShare && flow.kind === 'marketing')
     events.push(make('contactUnsubscribe', openedMs + 100_000, { data: { method: 'page' } }))
   return events.filter(({ occurredAt }) => occurredAt.getTime() <= endMs)
 }

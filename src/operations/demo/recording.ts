@@ -16,7 +16,7 @@ import { moved } from './moved.ts'
 /** Lines of an export without accounts, secrets and what is counted. Written by `npm run record-demo`. */
 export const recordingPath = join(packageRoot, 'src/operations/demo/recording.jsonl.br')
 
-/** `ends_at`: the time of the newest event, rounded up to 15 minutes. */
+/** `ends_at`: the time of the recording, which becomes the time of the import. */
 export type RecordingHeader = ExportHeader & { user_id: UserId; ends_at: string }
 
 export type DemoOwner = { organizationId: OrganizationId; userId: UserId }
@@ -29,7 +29,7 @@ export async function openRecording(path = recordingPath): Promise<{ header: Rec
 }
 
 /**
- * Imports the rows of the recording into an organization, as if its last event had just happened. Throws if the tables
+ * Imports the rows of the recording into an organization, as if it had just been recorded. Throws if the tables
  * have changed so that its rows no longer fit.
  */
 export async function importRecording(
