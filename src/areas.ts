@@ -71,7 +71,7 @@ export const areas: Record<string, Area> = {
   engagement: {
     about: 'What recipients do: opens, clicks, unsubscriptions, bounces and complaints, and the reports about them.',
     subjects: ['tracking', 'bounces', 'reports'],
-    uses: { accounts: 6, events: 18, audience: 3, delivery: 4, content: 3, sending: 8 },
+    uses: { accounts: 6, events: 16, audience: 3, delivery: 4, content: 3, sending: 8 },
     sharesSql: true,
   },
   operations: {

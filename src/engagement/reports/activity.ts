@@ -1,7 +1,6 @@
-import { timeOfId } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { type Page, type PageRequest, timePart, toPage, uuidPart } from '../../platform/http/paging.ts'
-import type { EventId, OrganizationId } from '../../platform/values/ids.ts'
+import { type EventId, type OrganizationId, timeOfId } from '../../platform/values/ids.ts'
 import {
   type ActivityFilter,
   type ActivityRow,

@@ -1,5 +1,5 @@
-import { timeOfId } from '../../events/events.ts'
 import type { Reader } from '../../platform/db/db.ts'
+import { timeOfId } from '../../platform/values/ids.ts'
 import { findMessageCards } from '../../sending/sending.ts'
 import {
   findActorNames,

@@ -8,8 +8,8 @@ import {
   leastId,
   type MessageId,
   type OrganizationId,
+  timeOfId,
 } from '../../platform/values/ids.ts'
-import { timeOfId } from './id-time.ts'
 import type { NewEvent } from './record.sql.ts'
 
 /** A link may be requested thousands of times a second. Only this many of the newest clicks are examined. */

@@ -1,7 +1,6 @@
 import type { Reader } from '../../platform/db/db.ts'
 import type { EventName } from '../../platform/values/event-types.ts'
-import { type ContactId, leastId, type MessageId, type OrganizationId } from '../../platform/values/ids.ts'
-import { timeOfId } from './id-time.ts'
+import { type ContactId, leastId, type MessageId, type OrganizationId, timeOfId } from '../../platform/values/ids.ts'
 
 export const bounceNames: readonly EventName[] = ['emailHardBounce', 'emailSoftBounce']
 

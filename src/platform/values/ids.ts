@@ -168,3 +168,6 @@ export function parseId<P extends Prefix>(prefix: P, text: string): IdOf[P] | un
   }
   return readUuid(idBytes, 0) as IdOf[P]
 }
+
+/** Returns the timestamp of a UUIDv7, in milliseconds. */
+export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

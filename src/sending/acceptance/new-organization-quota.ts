@@ -1,8 +1,7 @@
-import { timeOfId } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { Refusal } from '../../platform/values/errors.ts'
-import type { OrganizationId } from '../../platform/values/ids.ts'
+import { type OrganizationId, timeOfId } from '../../platform/values/ids.ts'
 import { findNewOrganizations } from './new-organization-quota.sql.ts'
 
 const newForDays = 14
