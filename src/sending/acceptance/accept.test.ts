@@ -312,6 +312,18 @@ test('a repeated request gets the first response, even if flow and contact have 
   expect(await contactsOf(app)).toHaveLength(0)
 })
 
+test('a request that release 0.1.0 has answered gets the same response again', async () => {
+  const app = await newApp()
+  const flowId = await createFlow(app)
+  const key = { 'idempotency-key': 'k' }
+  const first = await send(app, flowId, { context: { order_id: 1, colour: 'red' } }, key)
+  await app.db.statement`
+    update idempotency_keys set answer = (answer #> '{0,messages,0}') - 'id'
+    where organization_id = ${organizationOf(app)}`
+  const again = await send(app, flowId, { context: { order_id: 1, colour: 'red' } }, key)
+  expect([again.headers.get('idempotent-replayed'), again.body.data]).toEqual(['true', first.body.data])
+})
+
 test('a request rejected for its idempotency key writes nothing', async () => {
   const app = await newApp()
   const flowId = await createFlow(app)
