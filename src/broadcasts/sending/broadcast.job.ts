@@ -45,6 +45,8 @@ const partsMax = 64
 const partsPerOrganizationMax = 8
 /** After this time a part is released, so that others waiting for a worker get a turn. */
 const turnMs = 3_000
+/** Nothing of a part is sent while its turn is being recorded, so parts that begin together end apart. */
+const turnJitter = 0.5
 /** How often a part looks for a pause, in case the hint was lost. */
 const checkEveryMs = 500
 const brakeEveryMs = 2_000
@@ -114,10 +116,7 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
       return claims.map(({ payload }) => payload as PartPayload)
     },
     giveUp: (claim, { broadcastId }) => giveUpPart(parts, claim, broadcastId),
-    handle: async (claim, payload) => {
-      await sendPart(sender, claim, payload)
-      return { peer: 'responsive' }
-    },
+    handle: async (claim, payload) => ({ peer: 'responsive', retryInMs: await sendPart(sender, claim, payload) }),
     // No email is started after this.
     onStop: () => {
       isStopping = true
@@ -139,18 +138,26 @@ type Sender = BroadcastJobParts & {
   checks: Map<BroadcastId, Set<() => Promise<void>>>
 }
 
-async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
+/** Returns when the next turn of the part is due. Null if there is none, or if its job was ended with the part. */
+async function sendPart(
+  sender: Sender,
+  claim: Claim,
+  { broadcastId, part: number }: PartPayload,
+): Promise<number | null> {
   const { db } = sender
   const { organizationId } = claim
-  const postpone = (retryInMs: number | null) => endJobs(db, [{ claim, retryInMs }])
+  const postpone = async (retryInMs: number | null) => {
+    await endJobs(db, [{ claim, retryInMs }])
+    return retryInMs
+  }
   const broadcast = await findBroadcast(db, organizationId, broadcastId)
   const part = await findPart(db, { organizationId, broadcastId, part: number })
   if (!broadcast || !part || part.doneAt) return postpone(null)
-  if (broadcast.status === 'cancelled') return endPart(sender, claim, part)
+  if (broadcast.status === 'cancelled') return endPart(sender, claim, part).then(() => null)
   // The lane is held while the broadcast is paused.
   if (broadcast.status !== 'sending' || !sender.isOpen()) return postpone(0)
   if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
-    return pauseAutomatically(sender, broadcast, async () => interrupted)
+    return pauseAutomatically(sender, broadcast, async () => interrupted).then(() => null)
 
   const { window, time_zone: zone } = broadcast.schedule
   const state = window && windowAt(window, part.zone ?? zone, +broadcast.now)
@@ -162,7 +169,7 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   const versionFor = await loadVersions(sender, broadcast, broadcast.flowVersionId!)
   if (!versionFor) throw new Error('The flow of the broadcast is missing')
   const until = Math.min(
-    Date.now() + turnMs,
+    Date.now() + turnMs * (1 + turnJitter * (2 * Math.random() - 1)),
     state ? Date.now() + state.until - +broadcast.now : Number.POSITIVE_INFINITY,
   )
   let bounces = 0
@@ -180,8 +187,8 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   }
   const slots = await slotsFor(sender, organizationId)
   const end = await runTurn(sender, broadcast, new Turn({ ...sender, slots }, input))
-  if (end.kind === 'done') return endPart(sender, claim, part)
-  await postpone(delayAfter(end, sender.retryDelays))
+  if (end.kind === 'done') return endPart(sender, claim, part).then(() => null)
+  return postpone(delayAfter(end, sender.retryDelays))
 }
 
 async function slotsFor({ servers, slots, slotsWithServers }: Sender, organizationId: OrganizationId): Promise<Slots> {
