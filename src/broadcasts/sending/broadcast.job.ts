@@ -45,8 +45,6 @@ const partsMax = 64
 const partsPerOrganizationMax = 8
 /** After this time a part is released, so that others waiting for a worker get a turn. */
 const turnMs = 3_000
-/** Nothing of a part is sent while its turn is being recorded, so parts that begin together end apart. */
-const turnJitter = 0.5
 /** How often a part looks for a pause, in case the hint was lost. */
 const checkEveryMs = 500
 const brakeEveryMs = 2_000
@@ -169,7 +167,7 @@ async function sendPart(
   const versionFor = await loadVersions(sender, broadcast, broadcast.flowVersionId!)
   if (!versionFor) throw new Error('The flow of the broadcast is missing')
   const until = Math.min(
-    Date.now() + turnMs * (1 + turnJitter * (2 * Math.random() - 1)),
+    Date.now() + turnMs,
     state ? Date.now() + state.until - +broadcast.now : Number.POSITIVE_INFINITY,
   )
   let bounces = 0
