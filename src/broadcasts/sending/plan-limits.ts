@@ -59,11 +59,11 @@ async function limitsOfFirst(db: Reader, all: readonly OpenServer[], warmUp: Lim
 /** The limit that all emails have if this share of them has a limit. */
 function limitOfAllEmails({ limit, use }: UsedLimit, share: number): UsedLimit {
   const { perSecond, perDay } = limit
-  const ofAll = {
+  const forAllEmails = {
     perSecond: perSecond === null ? null : perSecond / share,
     perDay: perDay === null ? null : Math.floor(perDay / share),
   }
-  return { limit: { ...limit, ...ofAll }, use: { ...use, used: Math.floor(use.used / share) } }
+  return { limit: { ...limit, ...forAllEmails }, use: { ...use, used: Math.floor(use.used / share) } }
 }
 
 /** Transactional email takes the next server at a limit, and a warm-up never delays it. */

@@ -166,8 +166,8 @@ function baseUrl({ baseUrl: { url, source }, isOperator }: SetupFacts): Result {
 /** Of the domain of the default sender. */
 function dns({ sender, domains, records, isOperator }: SetupFacts): Result {
   const name = domainOfAddress(sender.email)
-  const own = domains.find((each) => each.name === name)
-  if (own) return ownDns(own)
+  const domain = domains.find((each) => each.name === name)
+  if (domain) return ownDns(domain)
   const installationRecords = records.filter(({ purpose }) => purpose !== 'bounces')
   if (isOnlyHere(name) || installationRecords.length === 0)
     return todo('SPF, DKIM and DMARC show receivers that emails are yours. Add a domain to see its records.')

@@ -21,12 +21,12 @@ test('the processes together use all connections of a mail server, or one each i
   for (let connections = 1; connections <= 50; connections++)
     for (let count = 1; count <= 8; count++)
       for (const ownShare of [idleShare, busyShare]) {
-        const own = connectionsOf(connections, { processes: count, ownShare })
+        const reserved = connectionsOf(connections, { processes: count, ownShare })
         const ofProcesses = Array.from({ length: count }, (_, index) =>
           connectionsOf(connections, { processes: count, ownShare, index }),
         )
-        const sum = ofProcesses.reduce((total, part) => total + part, own)
-        if (connections - own >= count) expect(sum).toBe(connections)
+        const sum = ofProcesses.reduce((total, part) => total + part, reserved)
+        if (connections - reserved >= count) expect(sum).toBe(connections)
         else expect(ofProcesses.every((part) => part === 1)).toBe(true)
       }
 })

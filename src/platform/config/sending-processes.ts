@@ -17,8 +17,8 @@ export const allConnections: ConnectionPart = { processes: 0, ownShare: 1 }
 
 /** Together the processes open no more than there are, or one each if there are fewer: each must be able to send. */
 export function connectionsOf(connections: number, { processes, index, ownShare }: ConnectionPart): number {
-  const own = Math.max(1, Math.floor(connections * ownShare))
-  return index === undefined ? own : Math.max(1, Math.floor((connections - own + index) / processes))
+  const reserved = Math.max(1, Math.floor(connections * ownShare))
+  return index === undefined ? reserved : Math.max(1, Math.floor((connections - reserved + index) / processes))
 }
 
 type SendingSettings = Pick<Config, 'SENDING_PROCESSES' | 'SMTP_URL' | 'SMTP_CONNECTIONS'>

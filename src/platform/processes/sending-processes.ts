@@ -132,7 +132,7 @@ export class SendingProcesses {
     await this.#options.servers.useConnections(isShared ? this.#partOf() : allConnections)
   }
 
-  /** Connections belong to those who have email for them. Whoever has to close some does so first. */
+  /** Divides the connections by demand. A process closes its surplus ones before another opens more. */
   async #look(): Promise<void> {
     const { areWaiting } = this.#options.servers
     if (areWaiting && this.#wasWaiting) this.#busyUntil = performance.now() + busyMs

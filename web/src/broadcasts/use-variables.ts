@@ -17,9 +17,9 @@ export function useVariables({ flow_id: flowId, subject, variants }: Draft, flow
   const versionVariables = useVersionVariables(flowId, variants)
   // Until the flow is loaded, it is unknown where a field belongs.
   if (flowId !== null && flow?.id !== flowId) return { ofFlow: [], ofVariants: [] }
-  const own = [...(flow?.variables ?? []), ...subjectVariables].filter(isContextVariable)
-  const all = merged([own, ...versionVariables, ...variantSubjects])
-  const ofFlow = merged([own]).length
+  const flowVariables = [...(flow?.variables ?? []), ...subjectVariables].filter(isContextVariable)
+  const all = merged([flowVariables, ...versionVariables, ...variantSubjects])
+  const ofFlow = merged([flowVariables]).length
   return { ofFlow: all.slice(0, ofFlow), ofVariants: all.slice(ofFlow) }
 }
 
