@@ -9,6 +9,7 @@ export type Result = {
   reference: string
   ratio: number | null
   cpuMicrosPerOperation: number | null
+  cpuMicrosOfRounds?: number[]
   bareUnits?: number | null
   p50Ms: number | null
   p99Ms: number | null
