@@ -11,6 +11,7 @@ import { freePort, startService } from './support/service.ts'
 import { openShell, untilPrinted } from './support/shell.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { createTestDb } from './support/test-db.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
 /**
@@ -126,7 +127,7 @@ const certificateAuthority = resolve('test/support/certificates/ca.pem')
 const shellBlocks = (guide: string) =>
   blocksOf(guide).filter(({ language, mode }) => language === 'sh' && mode === 'run')
 
-test('the TypeScript programs of the guides compile and run', async () => {
+test('the TypeScript programs of the guides compile and run', { timeout: longTestMsMax.processes }, async () => {
   const programs = guideNames.flatMap((guide) =>
     blocksOf(guide).flatMap(({ language, mode, code }, at, all) =>
       language === 'ts' && mode === 'run' ? [{ file: `${guide}-${at}`, code, next: all[at + 1] }] : [],
