@@ -2,7 +2,7 @@ import type { Senders } from '../delivery/delivery.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import { firstContactId, type IdRange, lastContactId } from '../platform/db/id-range.ts'
-import { runSlices, stopped, TooExpensive } from '../platform/db/slices.ts'
+import { runSlices, type SlicesEnd, stopped } from '../platform/db/slices.ts'
 import { type Claim, enqueue } from '../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../platform/queue/settle-jobs.ts'
 import { Pacer } from '../platform/runtime/pacer.ts'
@@ -76,10 +76,10 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
   const lateMs = +broadcast.now - +(broadcast.startsAt ?? broadcast.now)
   if (lateMs > broadcast.missedAfterSeconds * 1000) return abandon(parts, claim, broadcast, 'missed')
   try {
-    const isComplete = await (isRetry(broadcast) ? resetAllFailed(parts, broadcast) : freeze(parts, broadcast))
-    if (!isComplete || !(await startSending(parts, claim, broadcast))) return end(0)
+    const frozen = await (isRetry(broadcast) ? resetAllFailed(parts, broadcast) : freeze(parts, broadcast))
+    if (frozen === 'too_expensive') return abandon(parts, claim, broadcast, frozen)
+    if (frozen === 'stopped' || !(await startSending(parts, claim, broadcast))) return end(0)
   } catch (error) {
-    if (error instanceof TooExpensive) return abandon(parts, claim, broadcast, 'too_expensive')
     if (!(error instanceof Refusal) || error.type === 'unavailable') throw error
     return abandon(parts, claim, broadcast, error)
   }
@@ -153,12 +153,12 @@ async function discard(parts: PrepareParts, key: Key): Promise<boolean> {
   return isDeleted
 }
 
-/** Returns false if the process is stopping, the broadcast was cancelled, or another worker continues. */
-async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolean> {
+/** It is stopped if the process is stopping, the broadcast was cancelled, or another worker continues. */
+async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<SlicesEnd> {
   const ready = await readyToSend(parts.db, broadcast)
   await checkSenders(parts.senders, parts.db, broadcast)
   let freezing = broadcast.freezing ?? { to: firstContactId, contacts: 0, recipients: 0, zones: {} }
-  if (freezing.to === lastContactId) return true
+  if (freezing.to === lastContactId) return 'complete'
   const run = (after: ContactId, size: number) =>
     parts.work(broadcast.organizationId, async (tx) => {
       const end = await findSliceEnd(tx, ready.audience, after, size)
@@ -167,7 +167,7 @@ async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolea
       freezing = frozen
       return end
     })
-  return (await runSlices({ from: freezing.to, run, isOver: parts.isStopping })) === undefined
+  return runSlices({ from: freezing.to, run, isOver: parts.isStopping })
 }
 
 /** Writes the recipients of a range. The broadcast is locked only at the end. Returns undefined if it must be rolled back. */

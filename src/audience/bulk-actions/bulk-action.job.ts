@@ -2,7 +2,7 @@ import type { BoundedWork } from '../../platform/db/bounded-work.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { firstContactId, lastContactId } from '../../platform/db/id-range.ts'
 import { retrying } from '../../platform/db/retrying.ts'
-import { runSlices, stopped, TooExpensive } from '../../platform/db/slices.ts'
+import { runSlices, type SlicesEnd, stopped } from '../../platform/db/slices.ts'
 import { dropLane } from '../../platform/queue/queue.ts'
 import { turnWorker } from '../../platform/queue/turn-worker.ts'
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
@@ -60,13 +60,14 @@ async function runBulkAction(parts: BulkActionParts, record: BulkAction, until: 
   const isOver = () => Date.now() >= until
   try {
     if (record.finishedAt) return await cleanUp(parts, record, isOver)
-    if (record.total === null && !(await select(parts, record, isOver))) return false
+    const selected = record.total === null ? await select(parts, record, isOver) : 'complete'
+    if (selected === 'too_expensive') await fail(parts, record, tooExpensive)
+    if (selected !== 'complete') return false
     do if (!(await runBatch(parts, record))) return false
     while (!isOver())
   } catch (error) {
-    const reason = error instanceof TooExpensive ? tooExpensive : error instanceof Refusal && error.message
-    if (!reason) throw error
-    await fail(parts, record, reason)
+    if (!(error instanceof Refusal)) throw error
+    await fail(parts, record, error.message)
   }
   return false
 }
@@ -74,10 +75,10 @@ async function runBulkAction(parts: BulkActionParts, record: BulkAction, until: 
 const tooExpensive = 'Selecting the contacts takes too long. Use a filter with fewer or simpler conditions.'
 
 /**
- * Selects the contacts once, so that changes by the action do not affect the selection. Returns false if the time is up
+ * Selects the contacts once, so that changes by the action do not affect the selection. It is stopped if the time is up
  * or the action was cancelled. No lock is held while contacts are selected.
  */
-async function select({ work }: BulkActionParts, record: BulkAction, isOver: () => boolean): Promise<boolean> {
+async function select({ work }: BulkActionParts, record: BulkAction, isOver: () => boolean): Promise<SlicesEnd> {
   const { organizationId, id, selection } = record
   const run = (after: ContactId, size: number) =>
     work(organizationId, async (tx) => {
@@ -87,9 +88,9 @@ async function select({ work }: BulkActionParts, record: BulkAction, isOver: () 
       return (await updateSelectedTo(tx, record, range)) ? end : tx.rollback(stopped)
     })
   const from = record.selectedTo ?? firstContactId
-  const isSelected = from === lastContactId || (await runSlices({ from, run, isOver })) === undefined
-  if (isSelected) await work(organizationId, (tx) => setTotal(tx, organizationId, id))
-  return isSelected
+  const end = from === lastContactId ? 'complete' : await runSlices({ from, run, isOver })
+  if (end === 'complete') await work(organizationId, (tx) => setTotal(tx, organizationId, id))
+  return end
 }
 
 /**

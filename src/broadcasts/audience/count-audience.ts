@@ -1,7 +1,7 @@
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { firstContactId, type IdRange } from '../../platform/db/id-range.ts'
-import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
+import { runSlices } from '../../platform/db/slices.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type AudienceCounts, type AudienceQuery, countAudience, findSliceEnd, sliceAfter } from './audience.sql.ts'
 
@@ -46,12 +46,7 @@ async function readUntil<More>(
     })
     return (await visit(slice)) ? slice.end : undefined
   }
-  try {
-    return (await runSlices({ from: firstContactId, run, isOver })) === undefined
-  } catch (error) {
-    if (error instanceof TooExpensive) return false
-    throw error
-  }
+  return (await runSlices({ from: firstContactId, run, isOver })) === 'complete'
 }
 
 const tooLong = () =>

@@ -4,7 +4,7 @@ import { linkOf } from '../../events/events.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { firstContactId, type IdRange, rangeOf } from '../../platform/db/id-range.ts'
-import { runSlices, TooExpensive } from '../../platform/db/slices.ts'
+import { runSlices } from '../../platform/db/slices.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { ContactId, MessageId } from '../../platform/values/ids.ts'
 import { type EmailBody, markLinks, showMail, shownUnsubscribeUrl } from '../../sending/sending.ts'
@@ -133,9 +133,7 @@ async function findChoices(
       return found.length > 0 ? undefined : end
     })
   const until = performance.now() + searchMsMax
-  await runSlices({ from: firstContactId, run, isOver: () => performance.now() > until }).catch((error) => {
-    if (!(error instanceof TooExpensive)) throw error
-  })
+  await runSlices({ from: firstContactId, run, isOver: () => performance.now() > until })
   return found
 }
 

@@ -1,16 +1,17 @@
 import type { Db } from '../../platform/db/db.ts'
+import type { SlicesEnd } from '../../platform/db/slices.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../../platform/queue/settle-jobs.ts'
 import { type Broadcast, lockBroadcast, updateStatus } from '../broadcasts.sql.ts'
 import { resetFailed, resetPending } from '../ledger/ledger.sql.ts'
-import { forLedger, type LedgerParts } from '../ledger/ledger-slices.ts'
+import { forLedger, type LedgerParts, sliceLedger } from '../ledger/ledger-slices.ts'
 
 /** Whether a broadcast that is being prepared was sent before, and is sent again to the recipients that failed. */
 export const isRetry = ({ recipients }: Broadcast): boolean => recipients !== null
 
-/** Failed recipients become pending. Returns false if the process is stopping. */
-export const resetAllFailed = (parts: LedgerParts, broadcast: Broadcast): Promise<boolean> =>
-  forLedger(parts, broadcast, (tx, range) => resetFailed(tx, broadcast, range))
+/** Failed recipients become pending. It is stopped if the process is stopping. */
+export const resetAllFailed = (parts: LedgerParts, broadcast: Broadcast): Promise<SlicesEnd> =>
+  sliceLedger(parts, broadcast, (tx, range) => resetFailed(tx, broadcast, range))
 
 /** Ends a retry that could not begin: the broadcast is sent, with the same failed recipients as before. */
 export async function endRetry(

@@ -2,7 +2,7 @@
 export type RenderLimits = {
   units: number
   cpuMs: number
-  /** Exceeding the limits throws `NeedsTask` instead of a refusal, so that the caller can render again. */
+  /** Exceeding the limits throws `OverBudget` instead of a refusal, so that the caller can render again. */
   signalsExcess?: true
 }
 
@@ -35,7 +35,15 @@ export const elementUnits = 50
 const keyUnits = 10
 const recheckMs = 1
 
-export class OverBudget extends Error {}
+/** Thrown through the engine when a limit is exceeded. */
+export class OverBudget extends Error {
+  readonly spent: 'units' | 'time'
+  constructor(spent: 'units' | 'time') {
+    const work = spent === 'units' ? 'more work' : 'more time'
+    super(`rendering it takes ${work} than allowed for one email`)
+    this.spent = spent
+  }
+}
 
 /**
  * Counts the cost of one email. The engine uses it as its memory limit (`use`) and its render limit (`check`), which it
@@ -47,7 +55,7 @@ export class Budget {
   readonly #limits: RenderLimits
   #deadline: number
   #usageWhenLate: NodeJS.CpuUsage | undefined
-  #spent: 'units' | 'time' | undefined
+  #excess: OverBudget | undefined
 
   /** What "now" means in the template. */
   readonly time: number
@@ -58,17 +66,17 @@ export class Budget {
     this.#deadline = performance.now() + limits.cpuMs / 2
   }
 
-  /** Which limit was exceeded. */
-  get spent(): 'units' | 'time' | undefined {
-    return this.#spent
+  /** What was thrown when a limit was exceeded. The engine may wrap it in an error of its own. */
+  get excess(): OverBudget | undefined {
+    return this.#excess
   }
 
   use(units: number): void {
     if (!(units > 0)) return
     this.#units += units
     if (this.#units <= this.#limits.units) return
-    this.#spent = 'units'
-    throw new OverBudget('rendering it takes more work than allowed for one email')
+    this.#excess = new OverBudget('units')
+    throw this.#excess
   }
 
   check(now: number): void {
@@ -81,8 +89,8 @@ export class Budget {
     this.#deadline = now + recheckMs
     if (!this.#usageWhenLate) this.#usageWhenLate = process.cpuUsage()
     else if (process.cpuUsage(this.#usageWhenLate).user > this.#limits.cpuMs * 500) {
-      this.#spent = 'time'
-      throw new OverBudget('rendering it takes more time than allowed for one email')
+      this.#excess = new OverBudget('time')
+      throw this.#excess
     }
   }
 

@@ -47,7 +47,7 @@ export const faultyPreview = (problems: readonly Problem[]): Preview => ({
   problems: toFieldProblems(problems),
 })
 
-/** `limits` are those of the main thread. Throws `NeedsTask` if they are exceeded. */
+/** `limits` are those of the main thread. Throws `OverBudget` if they are exceeded. */
 export async function previewOf(
   { source, values, isMarketing, utmQuery, settings }: PreviewInput,
   cpuMs: number,

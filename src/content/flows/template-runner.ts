@@ -1,11 +1,11 @@
 import type { TaskPool } from '../../platform/tasks/pool.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { BrandValues } from '../brands/brand-values.ts'
-import { inlineLimits } from './budget.ts'
+import { inlineLimits, OverBudget } from './budget.ts'
 import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
-import { addressIn, type BodyOutputs, NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
+import { addressIn, type BodyOutputs, type RenderedBody, type TemplateSource } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
@@ -83,7 +83,7 @@ export class TemplateRunner {
       try {
         return await previewOf(input, this.#cpuMs, inlineLimits)
       } catch (error) {
-        if (!(error instanceof NeedsTask)) throw error
+        if (!(error instanceof OverBudget)) throw error
       }
     return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
   }
@@ -171,7 +171,7 @@ export class TemplateRunner {
       version.lateRuns = 0
       return result
     } catch (error) {
-      if (!(error instanceof NeedsTask)) throw error
+      if (!(error instanceof OverBudget)) throw error
       if (error.spent === 'units' || ++version.lateRuns >= lateRunsMax) {
         version.lateRuns = 0
         version.slowUntil = performance.now() + slowMs

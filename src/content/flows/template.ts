@@ -81,15 +81,6 @@ export type CompiledTemplate = {
   renderOutputs(values: TemplateValues, limits?: RenderLimits): BodyOutputs
 }
 
-/** Thrown instead of a refusal if the caller set lower limits than those of an email. */
-export class NeedsTask extends Error {
-  readonly spent: 'units' | 'time'
-  constructor(spent: 'units' | 'time') {
-    super('Rendering this takes too long for the main thread')
-    this.spent = spent
-  }
-}
-
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
 
 /** Validates and compiles a template, and reports as many errors at once as possible. */
@@ -217,7 +208,7 @@ function convert(htmlToText: HtmlToText, html: string, budget: Budget, limits: R
   try {
     budget.use(Math.min(html.length, convertedLengthMax) * convertedUnits)
   } catch (error) {
-    throw limits?.signalsExcess ? new NeedsTask(budget.spent!) : refusalOf('html', '', error)
+    throw limits?.signalsExcess ? error : refusalOf('html', '', error)
   }
   return htmlToText(html)
 }
@@ -231,7 +222,7 @@ function renderPart<Result>(
   try {
     return render()
   } catch (error) {
-    if (limits?.signalsExcess && budget.spent) throw new NeedsTask(budget.spent)
+    if (limits?.signalsExcess && budget.excess) throw budget.excess
     throw refusalOf(template.part, template.source, error)
   }
 }

@@ -7,7 +7,7 @@ import { type AttemptResult, reasonInWords } from '../../platform/egress/post-ou
 import type { ResponseRules } from '../../platform/egress/response-rules.ts'
 import type { SafePost } from '../../platform/egress/safe-post.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
-import { settleAll, settleJobs, settling } from '../../platform/queue/settle-jobs.ts'
+import { type Settled, settleJobs, settlementsOf, settling } from '../../platform/queue/settle-jobs.ts'
 import type { Handled, PeerState, WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
@@ -110,14 +110,16 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
 }
 
 /** Records attempts, updates their deliveries and webhooks, and settles their jobs. */
-async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<void> {
-  const settled = settleAll(tx, results)
+async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<Settled> {
+  const settling = settleJobs(tx, settlementsOf(results))
   updateEndpoints(tx, results)
   const updated = updateDeliveries(tx, results)
   insertAttempts(tx, results)
   // Sent together: each answer that is waited for wakes this process and the database.
-  const [, erased] = await Promise.all([settled, updated])
+  const [settled, erased] = await Promise.all([settling, updated])
+  if (!settled.hasAll(results)) return tx.rollback(settled)
   if (erased.length > 0) await eraseResponses(tx, erased)
+  return settled
 }
 
 /** The lane is reduced to one delivery at a time, as if the endpoint did not respond. */

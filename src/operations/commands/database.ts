@@ -31,7 +31,7 @@ export async function readSecrets({ db }: Database, config: Config): Promise<App
   return secrets
 }
 
-type Options = Pick<DatabaseOptions, 'mayCreate' | 'orRunning' | 'signal' | 'applicationName'>
+type Options = Pick<DatabaseOptions, 'mayCreate' | 'orRunning' | 'upgrade' | 'signal' | 'applicationName'>
 
 export const databaseOf = (config: Config, log: Log, options: Options): Promise<Database> =>
   openDatabase({

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import type { Role } from '../../platform/area.ts'
 import { type Config, readSettings, type SettingName } from '../../platform/config/config.ts'
-import { type Database, OlderCluster } from '../../platform/db/connect.ts'
+import type { Database } from '../../platform/db/connect.ts'
 import { isConnectionFault } from '../../platform/db/db.ts'
 import { migrate } from '../../platform/db/migrate.ts'
 import { markSecret } from '../../platform/db/secret-mark.ts'
@@ -21,18 +21,6 @@ const lingerMs = 500
 /** By default V8 lets the heap more than double before a collection, and does not return that memory to the system. */
 const heapGrowth = '--heap-growing-percent=50'
 
-/** Upgrades an embedded database of an older major version of PostgreSQL first. */
-async function openUpgraded(config: Config, log: Log, signal: AbortSignal): Promise<Database> {
-  try {
-    return await databaseOf(config, log, { mayCreate: true, signal })
-  } catch (error) {
-    if (!(error instanceof OlderCluster)) throw error
-    const { upgradeCluster } = await import('./upgrade-cluster.ts')
-    await upgradeCluster(config, log)
-    return databaseOf(config, log, { mayCreate: true, signal })
-  }
-}
-
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(roles: readonly Role[], { sources, flags }: Call): Promise<undefined> {
   setFlagsFromString(heapGrowth)
@@ -41,7 +29,9 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
   const secrets = await loadSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
   const shutdownSignal = onShutdownSignal()
-  const database = await openUpgraded(config, log, shutdownSignal).catch((error: unknown) => {
+  const upgrade = async () => (await import('./upgrade-cluster.ts')).upgradeCluster(config, log)
+  const options = { mayCreate: true, upgrade, signal: shutdownSignal }
+  const database = await databaseOf(config, log, options).catch((error: unknown) => {
     if (!shutdownSignal.aborted) throw error
     log.info({ signal: shutdownSignal.reason }, 'Stopping before the database could be reached')
     log.flush()

@@ -15,11 +15,8 @@ export const answerWithinMs = 5 * 60_000
 
 export type UserAnswer = { action: string; content: Readonly<Record<string, unknown>> }
 
-/** A question that was not answered: the client has gone away, it took too long, or the service is shutting down. */
-export class NoAnswer extends Error {}
-
 type Key = { id: ApiKeyId; organizationId: OrganizationId }
-type Open = Key & { settle: (answer: UserAnswer | NoAnswer) => void }
+type Open = Key & { settle: (answer: UserAnswer | undefined) => void }
 type Sent = { id: string; keyId: ApiKeyId; answer: UserAnswer }
 
 /**
@@ -43,15 +40,16 @@ export class Confirmations {
   }
 
   /**
-   * Asks a question and waits for the answer of a client with the same key. `send` sends the question under an id. Throws
-   * `NoAnswer` if there is none, and `Refusal` if the organization has too many open questions.
+   * Asks a question and waits for the answer of a client with the same key. `send` sends the question under an id. Returns
+   * undefined if the client disconnects or does not answer in time, or if the service is shutting down. Throws `Refusal` if
+   * the organization has too many open questions.
    */
-  async ask(key: Key, send: (id: string) => Promise<void>, signal: AbortSignal): Promise<UserAnswer> {
+  async ask(key: Key, send: (id: string) => Promise<void>, signal: AbortSignal): Promise<UserAnswer | undefined> {
     this.#checkLimits(key)
     const id = `ask_${randomUUID()}`
-    const { promise, resolve } = withResolvers<UserAnswer | NoAnswer>()
-    const timer = setTimeout(() => resolve(new NoAnswer('Nobody answered in time.')), this.#waitMs)
-    const onAbort = () => resolve(new NoAnswer('The client has disconnected.'))
+    const { promise, resolve } = withResolvers<UserAnswer | undefined>()
+    const timer = setTimeout(() => resolve(undefined), this.#waitMs)
+    const onAbort = () => resolve(undefined)
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
     this.#open.set(id, { ...key, settle: resolve })
@@ -60,9 +58,7 @@ export class Confirmations {
       this.#listening ??= this.#listen()
       await this.#listening
       await send(id)
-      const answer = await promise
-      if (answer instanceof NoAnswer) throw answer
-      return answer
+      return await promise
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
@@ -83,7 +79,7 @@ export class Confirmations {
 
   /** Ends all open questions: nothing is started without an answer. */
   stop(): void {
-    for (const { settle } of this.#open.values()) settle(new NoAnswer('The service is shutting down.'))
+    for (const { settle } of this.#open.values()) settle(undefined)
   }
 
   #checkLimits({ organizationId }: Key): void {

@@ -1,11 +1,11 @@
 import type { Arguments, Outcome, ToolCaller } from './call-tool.ts'
-import { NoAnswer, type UserAnswer } from './confirmations.ts'
+import type { UserAnswer } from './confirmations.ts'
 import type { Tool } from './tools.ts'
 
 /** If the recipients or the blockers change while the user thinks, the user is asked again, this often at most. */
 const questionsMax = 3
 
-export type Ask = (question: { message: string; requestedSchema: object }) => Promise<UserAnswer>
+export type Ask = (question: { message: string; requestedSchema: object }) => Promise<UserAnswer | undefined>
 export type StartTools = Record<'get' | 'check' | 'start', Pick<Tool, 'operation'>>
 
 type Broadcast = { name: string; service_announcement: boolean; schedule: { at: string | null } }
@@ -57,13 +57,8 @@ const confirmedBy = ({ recipients, unsubscribed, blockers }: Check) =>
   JSON.stringify([recipients, unsubscribed, codesOf(blockers)])
 
 async function isConfirmed(ask: Ask, broadcast: Broadcast, check: Check): Promise<boolean> {
-  try {
-    const { action, content } = await ask(questionOf(broadcast, check))
-    return action === 'accept' && content.confirm === true
-  } catch (error) {
-    if (error instanceof NoAnswer) return false
-    throw error
-  }
+  const answer = await ask(questionOf(broadcast, check))
+  return answer?.action === 'accept' && answer.content.confirm === true
 }
 
 /** The number comes first: the name is a text of the organization. */

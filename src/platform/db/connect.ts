@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EmbeddedFailure, hasEmbedded, startEmbedded } from '@waxwing/embedded-postgres'
+import { type Embedded, EmbeddedFailure, hasEmbedded, startEmbedded } from '@waxwing/embedded-postgres'
 import type { Log } from '../runtime/log.ts'
 import { SetupFault } from '../values/errors.ts'
 import { connectFaultOf } from './connect-faults.ts'
@@ -38,6 +38,8 @@ export type DatabaseOptions = {
   mayCreate?: boolean
   /** If a service is running on the same DATA_DIR, connect to its embedded database. For short-lived commands. */
   orRunning?: boolean
+  /** Called if the embedded database was created by an older major version of PostgreSQL. */
+  upgrade?: () => Promise<void>
   /** Shown in pg_stat_activity. */
   applicationName?: string
   /** Stops waiting for an unreachable database after the current attempt. `openDatabase` then throws an AbortError. */
@@ -46,9 +48,6 @@ export type DatabaseOptions = {
 
 const settingsAdvice =
   'Nothing was created. Use the settings of the service: with --env-file FILE, or with the same DATABASE_URL or DATA_DIR. For a new installation, run `waxwing start` first.'
-
-/** The embedded database was created by an older major version of PostgreSQL. */
-export class OlderCluster extends SetupFault {}
 
 /**
  * Connects to the database of DATABASE_URL, or starts the embedded one in DATA_DIR. Waits up to 30 seconds for a
@@ -70,7 +69,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function open(options: DatabaseOptions): Promise<Database> {
-  const { url, directUrl, replicaUrl, dataDir, connectionsMax, log, orRunning, signal } = options
+  const { url, directUrl, replicaUrl, connectionsMax, log, signal } = options
   const { applicationName = 'waxwing' } = options
   const pool: PoolOptions = { connectionsMax, applicationName }
   if (url !== undefined) {
@@ -84,11 +83,7 @@ async function open(options: DatabaseOptions): Promise<Database> {
     const address = { connection: { connectionString: url }, direct: pool.direct }
     return { db, address, replica, description: withoutPassword(url), note: null, close }
   }
-  const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
-    if (!(error instanceof EmbeddedFailure)) throw error
-    if (orRunning && error.running) return error.running
-    throw error.olderVersion === undefined ? new SetupFault(error.message) : new OlderCluster(error.message)
-  })
+  const embedded = await start(options)
   const address = { connection: embedded.connection }
   // Another process runs the database, if it cannot be stopped here.
   const { stop, note } = 'stop' in embedded ? embedded : { stop: async () => {}, note: null }
@@ -102,6 +97,22 @@ async function open(options: DatabaseOptions): Promise<Database> {
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+async function start({
+  upgrade,
+  ...options
+}: DatabaseOptions): Promise<Embedded | NonNullable<EmbeddedFailure['running']>> {
+  const { dataDir, log, orRunning } = options
+  try {
+    return await startEmbedded({ dataDir, log })
+  } catch (error) {
+    if (!(error instanceof EmbeddedFailure)) throw error
+    if (orRunning && error.running) return error.running
+    if (!upgrade || error.olderVersion === undefined) throw new SetupFault(error.message)
+    await upgrade()
+    return start(options)
   }
 }
 

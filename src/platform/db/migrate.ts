@@ -7,7 +7,7 @@ import { runConcurrently, splitStatements } from './concurrent-migration.ts'
 import type { Db, Tx } from './db.ts'
 import { withMigrationLock } from './migration-lock.ts'
 import { onlyValue } from './rows.ts'
-import { ReadOnlyConnection } from './transaction.ts'
+import { isReadOnly } from './transaction.ts'
 
 export type Migration = { number: number; name: string; text: string }
 
@@ -105,13 +105,12 @@ export const hasTables = (db: Db) =>
 
 /** Returns false for a read-only database. Its connection is closed, so that the next check uses a new one. */
 export async function isWritable(db: Db): Promise<boolean> {
-  const check = async (tx: Tx) => {
-    const [row] = await tx<{ readOnly: string }>`select current_setting('transaction_read_only') as read_only`
-    if (row!.readOnly !== 'off') throw new ReadOnlyConnection('The connection is read-only.')
+  try {
+    // Locks no row, but is refused in a read-only transaction, and on a standby.
+    await db`select from schema_migrations limit 0 for update`
     return true
-  }
-  return db.begin(check).catch((error: unknown) => {
-    if (error instanceof ReadOnlyConnection) return false
+  } catch (error) {
+    if (isReadOnly(error)) return false
     throw error
-  })
+  }
 }

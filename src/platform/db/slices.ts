@@ -10,9 +10,6 @@ const growthMax = 4
 const timeoutFactor = 1 / 8
 const triesMin = 3
 
-/** Thrown if even small slices of the work take too long. */
-export class TooExpensive extends Error {}
-
 export const stopped = Symbol('stopped')
 
 export type SliceOptions<Position> = {
@@ -26,16 +23,14 @@ export type SliceOptions<Position> = {
   isOver: () => boolean
 }
 
+/** `too_expensive`: even small slices of the work take too long. */
+export type SlicesEnd = 'complete' | 'stopped' | 'too_expensive'
+
 /**
  * Runs slices one after another, with sizes such that each takes a fraction of a second. A slice that reaches the
- * statement timeout is repeated with fewer rows. Returns the position at which to continue if it was stopped, or undefined at
- * the end. Throws `TooExpensive` if a small slice takes too long several times.
+ * statement timeout is repeated with fewer rows, until a small one takes too long several times.
  */
-export async function runSlices<Position>({
-  from,
-  run,
-  isOver,
-}: SliceOptions<Position>): Promise<Position | undefined> {
+export async function runSlices<Position>({ from, run, isOver }: SliceOptions<Position>): Promise<SlicesEnd> {
   let position = from
   let size = firstSize
   let timeouts = 0
@@ -43,18 +38,18 @@ export async function runSlices<Position>({
     const startedAt = performance.now()
     try {
       const next = await run(position, size)
-      if (next === undefined) return undefined
-      if (next === stopped) return position
+      if (next === undefined) return 'complete'
+      if (next === stopped) return 'stopped'
       position = next
       timeouts = 0
       size = bounded(size * Math.min(growthMax, sliceMs / Math.max(1, performance.now() - startedAt)))
     } catch (error) {
       if (!isTimeout(error)) throw error
-      if (++timeouts >= triesMin && size === sizeMin) throw new TooExpensive('Small slices of the work take too long')
+      if (++timeouts >= triesMin && size === sizeMin) return 'too_expensive'
       size = bounded(size * timeoutFactor)
     }
   } while (!isOver())
-  return position
+  return 'stopped'
 }
 
 /** A bounded read rejects a request that takes too long, with the timeout as the cause. */

@@ -113,7 +113,7 @@ async function onConnection<Result>(
   try {
     return await work(client, lose)
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === readOnlyTransaction) lose(error as Error)
+    if (isReadOnly(error)) lose(error as Error)
     throw error
   } finally {
     client.off('error', lose)
@@ -121,10 +121,9 @@ async function onConnection<Result>(
   }
 }
 
-/** Thrown if a connection turns out to be read-only before anything was written. */
-export class ReadOnlyConnection extends Error {
-  readonly code = readOnlyTransaction
-}
+/** Returns true if a statement was rejected because the connection is read-only. */
+export const isReadOnly = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === readOnlyTransaction
 
 type SendingTx = Tx & { sent: Promise<unknown>[]; announced: unknown[]; isRolledBack: boolean }
 

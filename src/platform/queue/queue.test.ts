@@ -14,7 +14,7 @@ import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { announceChange, type Claim, dropLane, enqueue, type NewJob, resumeLanes, setLanePaused } from './queue.ts'
-import { endJobs, settleAll, settleJobs, settling } from './settle-jobs.ts'
+import { endJobs, settleJobs, settlementsOf, settling } from './settle-jobs.ts'
 import { Worker } from './worker.ts'
 import type { PeerState, WorkerSpec } from './worker-spec.ts'
 
@@ -375,8 +375,10 @@ test('a job that a process claimed again after its lease had expired is settled 
   const written: string[][] = []
   await settling(items, (ours) =>
     test.db.begin(async (tx) => {
-      await settleAll(tx, ours)
+      const settled = await settleJobs(tx, settlementsOf(ours))
+      if (!settled.hasAll(ours)) return tx.rollback(settled)
       written.push(ours.map(({ settlement }) => settlement.claim.token))
+      return settled
     }),
   )
   expect(written).toEqual([[after, after]])

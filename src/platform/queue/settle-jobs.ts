@@ -17,6 +17,9 @@ export type Settlement = { claim: Claim; retryInMs: number | null; untried?: boo
  */
 const keyOf = ({ id, token }: Pick<Claim, 'id' | 'token'>): string => `${id} ${token}`
 
+export const settlementsOf = (items: readonly { settlement: Settlement }[]): Settlement[] =>
+  items.map(({ settlement }) => settlement)
+
 /** Which jobs were settled. */
 export class Settled {
   readonly #keys: ReadonlySet<string>
@@ -31,6 +34,10 @@ export class Settled {
 
   has({ claim }: Pick<Settlement, 'claim'>): boolean {
     return this.#keys.has(keyOf(claim))
+  }
+
+  hasAll(items: readonly { settlement: Settlement }[]): boolean {
+    return items.every(({ settlement }) => this.has(settlement))
   }
 }
 
@@ -80,45 +87,21 @@ async function findMoved(tx: Tx, settlements: readonly Settlement[]): Promise<Se
   })
 }
 
-/** Thrown if other workers have taken over lanes, with the jobs that are still ours. */
-class LanesLost extends Error {
-  readonly ours: Settled
-  constructor(ours: Settled) {
-    super('The lanes of some jobs were taken over by other workers.')
-    this.ours = ours
-  }
-}
-
 /**
- * Runs `write`, which settles the jobs of these items (`settleAll`) and records their outcomes. Lanes are rarely lost, so it
- * does not wait for the answer before it writes more. If one was lost, everything is rolled back and written again without its
- * items.
+ * Runs `write`, which settles the jobs of these items and records their outcomes in one transaction, and returns what
+ * `settleJobs` returned. Lanes are rarely lost, so it does not wait for that answer before it writes more. If one was lost
+ * (`!settled.hasAll(items)`), it rolls everything back, and is called again without the items of that lane.
  */
 export async function settling<Item extends { settlement: Settlement }>(
   items: readonly Item[],
-  write: (items: readonly Item[]) => Promise<void>,
+  write: (items: readonly Item[]) => Promise<Settled>,
 ): Promise<void> {
   let ours = items
-  while (ours.length > 0)
-    try {
-      return await write(ours)
-    } catch (error) {
-      if (!(error instanceof LanesLost)) throw error
-      const settled = error.ours
-      const rest = ours.filter(({ settlement }) => settled.has(settlement))
-      // Otherwise, the same would happen again and again, and nothing else would be settled.
-      if (rest.length === ours.length) throw error
-      ours = rest
-    }
-}
-
-/** Settles jobs within `settling`. Must be sent before their outcomes are written, and awaited before the commit. */
-export async function settleAll(tx: Tx, items: readonly { settlement: Settlement }[]): Promise<void> {
-  const settled = await settleJobs(
-    tx,
-    items.map(({ settlement }) => settlement),
-  )
-  if (!items.every(({ settlement }) => settled.has(settlement))) throw new LanesLost(settled)
+  while (ours.length > 0) {
+    const settled = await write(ours)
+    if (settled.hasAll(ours)) return
+    ours = ours.filter(({ settlement }) => settled.has(settlement))
+  }
 }
 
 /** Settles jobs that have nothing else to record. */

@@ -4,7 +4,7 @@ import { createBatcher, type DbBatcherOptions } from '../../platform/db/cluster/
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { persisting, retrying } from '../../platform/db/retrying.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
-import { endJobs, settleAll, settling } from '../../platform/queue/settle-jobs.ts'
+import { endJobs, type Settled, settleJobs, settlementsOf, settling } from '../../platform/queue/settle-jobs.ts'
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
@@ -180,16 +180,17 @@ async function settleMessages(
   tx: Tx,
   changes: readonly MessageChange[],
   settleBroadcasts?: SettleBroadcasts,
-): Promise<void> {
+): Promise<Settled> {
   const inbox = changes.flatMap(({ outcome }) => outcome.inbox ?? [])
   if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
   const events = changes.flatMap(({ outcome }) => outcome.event ?? [])
   // Sent together: each answer that is waited for wakes this process and the database.
-  const [, updated, subscriptions] = await Promise.all([
-    settleAll(tx, changes),
+  const [settled, updated, subscriptions] = await Promise.all([
+    settleJobs(tx, settlementsOf(changes)),
     updateMessages(tx, changes),
     findSubscriptionsOf(tx, events),
   ])
+  if (!settled.hasAll(changes)) return tx.rollback(settled)
   // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
   const ours = changes.filter(({ row }) => updated.has(row.id))
   const knownMessages = ours.map(({ row }) => row)
@@ -198,4 +199,5 @@ async function settleMessages(
   await recordEvents(tx, events, { messagesAreUpdated, mayCountLater: true, knownMessages, subscriptions })
   const inBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
   if (inBroadcasts.length > 0) await settleBroadcasts?.(tx, inBroadcasts)
+  return settled
 }

@@ -17,17 +17,24 @@ export function parsePart(engine: Liquid, part: TemplatePart, source: string): T
   const problems: Problem[] = []
   let text = source
   for (;;) {
-    try {
-      const templates = engine.parse(text)
-      setBounds(templates)
-      return problems.length > 0 ? problems : templates
-    } catch (error) {
-      const position = positionOf(error)
-      problems.push({ part, ...lines.at(position), message: messageOf(error) })
-      const rest = problems.length < problemsMax ? withoutTag(text, position) : undefined
-      if (rest === undefined) return problems
-      text = rest
-    }
+    const parsed = tryToParse(engine, text)
+    if (Array.isArray(parsed)) return problems.length > 0 ? problems : parsed
+    const { position, error } = parsed
+    problems.push({ part, ...lines.at(position), message: messageOf(error) })
+    const rest = problems.length < problemsMax ? withoutTag(text, position) : undefined
+    if (rest === undefined) return problems
+    text = rest
+  }
+}
+
+type Fault = { position: number; error: unknown }
+
+function tryToParse(engine: Liquid, text: string): Template[] | Fault {
+  try {
+    const templates = engine.parse(text)
+    return setBounds(templates) ?? templates
+  } catch (error) {
+    return { position: LiquidError.is(error) ? error.token.begin : 0, error }
   }
 }
 
@@ -47,11 +54,6 @@ function findTooMuch(part: TemplatePart, source: string, lines: Lines): Problem 
   return undefined
 }
 
-function positionOf(error: unknown): number {
-  if (error instanceof OutOfBounds) return error.position
-  return LiquidError.is(error) ? error.token.begin : 0
-}
-
 // An error in one of these affects everything up to its end tag.
 const blocks = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'comment', 'raw', 'liquid'])
 
@@ -67,37 +69,40 @@ function withoutTag(source: string, position: number): string | undefined {
   return source.slice(0, start) + source.slice(start, end + 2).replace(/\S/g, ' ') + source.slice(end + 2)
 }
 
-/** A template that parses but exceeds a limit. */
-class OutOfBounds extends Error {
-  readonly position: number
-  constructor(position: number, message: string) {
-    super(message)
-    this.position = position
-  }
-}
-
-/** Checks limits that the budget does not count while rendering, and bounds ranges. Throws `OutOfBounds`. */
-function setBounds(nodes: readonly Template[], depth = 1): void {
+/** Bounds ranges, and returns the first excess of the limits that the budget does not count while rendering. */
+function setBounds(nodes: readonly Template[], depth = 1): Fault | undefined {
   for (const node of nodes) {
     if (depth > nestingMax)
-      throw new OutOfBounds(node.token.begin, `tags are nested more than ${nestingMax} levels deep`)
-    for (const argument of node.arguments?.() ?? []) for (const token of tokensOf(argument)) boundToken(token)
-    setBounds(childrenOf(node), depth + 1)
+      return { position: node.token.begin, error: `tags are nested more than ${nestingMax} levels deep` }
+    const tokens = [...(node.arguments?.() ?? [])].flatMap((argument) => [...tokensOf(argument)])
+    const fault = boundTokens(tokens) ?? setBounds(childrenOf(node), depth + 1)
+    if (fault) return fault
   }
+  return undefined
 }
 
-function boundToken(token: Token): void {
+function boundTokens(tokens: readonly Token[]): Fault | undefined {
+  for (const token of tokens) {
+    const fault = boundToken(token)
+    if (fault) return fault
+  }
+  return undefined
+}
+
+function boundToken(token: Token): Fault | undefined {
   if (TypeGuards.isPropertyAccessToken(token)) {
-    if (token.props.length > keysMax) throw new OutOfBounds(token.begin, `a variable has more than ${keysMax} keys`)
-    if (token.variable) boundToken(token.variable)
-    for (const key of token.props) boundToken(key)
-  } else if (TypeGuards.isRangeToken(token)) {
+    if (token.props.length > keysMax)
+      return { position: token.begin, error: `a variable has more than ${keysMax} keys` }
+    return boundTokens(token.variable ? [token.variable, ...token.props] : token.props)
+  }
+  if (TypeGuards.isRangeToken(token)) {
     const { lhs, rhs } = token
-    boundToken(lhs)
-    boundToken(rhs)
+    const fault = boundTokens([lhs, rhs])
+    if (fault) return fault
     // The engine counts one unit per number of a range, and loops endlessly where adding one has no effect. So a range
     // is replaced, in place, by an expression that is evaluated here.
     const initial = { postfix: [lhs, rhs], evaluate: (context: Context) => rangeOf(lhs, rhs, context) }
     Object.assign(token, { kind: TokenKind.FilteredValue, initial, filters: [] })
   }
+  return undefined
 }
