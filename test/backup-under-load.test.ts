@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { newFolder, startCommand } from './support/command.ts'
 import { orderFlow } from './support/flows.ts'
 import { type ReceivedEmail, startRelay } from './support/relay.ts'
+import { create } from './support/resources.ts'
 import { type Customer, makeDataDir, newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { createTestDb, type TestDb } from './support/test-db.ts'
@@ -72,7 +73,7 @@ test('a backup under load is restored with everything that was accepted before i
 
   await using service = await startService('start', { ...environment, SMTP_URL: relay.url })
   const customer = await newCustomer(service.url)
-  const flowId = (await customer.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const flowId = (await create(customer, '/flows', orderFlow)).id
   const load = startSending(service.url, customer, flowId)
   await until('some sends', () => load.accepted.length >= sendsBefore)
   const before = [...load.accepted]

@@ -3,13 +3,14 @@ import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { dialSmtp } from './support/dial-smtp.ts'
 import { registerOther } from './support/people.ts'
+import { create, createKey } from './support/resources.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
 /** Another organization of the service, with a key of its own. */
 async function otherOf(app: TestApp) {
   const other = await registerOther(app)
-  const key = (await other.manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key
+  const key = await createKey(other)
   const publicApi = (path: string, body: unknown) =>
     app.call('POST', `/public/api/v1${path}`, { headers: { 'x-api-token': key }, body })
   return { ...other, publicApi }
@@ -72,8 +73,7 @@ test('an email with many small files is accepted in few statements', async () =>
 test('an organization that adds many members does not refuse those of another', async () => {
   await using app = await startTestApp({}, ['serve'])
   const other = await otherOf(app)
-  const groupOf = async (manage: TestApp['manage']) =>
-    (await manage('POST', '/organization/groups', { name: 'G' })).body.data.id
+  const groupOf = async (manage: TestApp['manage']) => (await create({ manage }, '/groups', { name: 'G' })).id
   const [group, otherGroup] = [await groupOf(app.manage), await groupOf(other.manage)]
   const add = (groupId: string, n: number, length: number) => ({
     group_id: groupId,
@@ -149,7 +149,7 @@ test('large bodies of members that are received take a limited part of the memor
     return sending
   })
   await until('two to be received', () => stage().used === 2 * bytes && stage().waiting === 8)
-  const group = (await other.manage('POST', '/organization/groups', { name: 'G' })).body.data.id
+  const group = (await create(other, '/groups', { name: 'G' })).id
   const members = Array.from({ length: 2_000 }, (_, n) => ({ email: `someone-${n}-of-another@example.com` }))
   const added = await other.publicApi('/contacts/add-group-members', { group_id: group, members })
   expect([added.status, added.body.data.created]).toEqual([200, 2_000])

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { query } from './support/embedded-child.ts'
 import { startOwnDatabase, useSite } from './support/own-database.ts'
 import { startRelay } from './support/relay.ts'
+import { create } from './support/resources.ts'
 import { announcedSeed } from './support/seeded.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
@@ -46,7 +47,7 @@ test('a broadcast whose processes, including the database, are killed and which 
   await using first = await startService('work', environment)
   await using second = await startService('work', environment)
   const { manage, apiKey } = await newCustomer(serve.url)
-  const group = (await manage('POST', '/organization/groups', { name: 'All' })).body.data.id
+  const group = (await create({ manage }, '/groups', { name: 'All' })).id
   for (let at = 0; at < recipients; at += perRequest) {
     const members = Array.from({ length: Math.min(perRequest, recipients - at) }, (_, n) => ({
       email: `r${at + n}@example.com`,
@@ -57,9 +58,9 @@ test('a broadcast whose processes, including the database, are killed and which 
     })
     expect(added.status).toBe(200)
   }
-  const flowId = (await manage('POST', '/organization/flows', flow)).body.data.id
+  const flowId = (await create({ manage }, '/flows', flow)).id
   const content = { name: 'News', flow_id: flowId, audience: { group_ids: [group] } }
-  const { id } = (await manage('POST', '/organization/broadcasts', content)).body.data
+  const { id } = await create({ manage }, '/broadcasts', content)
   const path = `/organization/broadcasts/${id}`
   const get = async () => (await manage('GET', path)).body.data
 

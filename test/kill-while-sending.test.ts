@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { orderFlow } from './support/flows.ts'
 import { startRelay } from './support/relay.ts'
+import { create } from './support/resources.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { longTestMsMax } from './support/time-limits.ts'
@@ -22,7 +23,7 @@ test('a service that is killed repeatedly loses no accepted message', {
   }
   await using service = await startService('start', { SMTP_URL: relay.url })
   const customer = await newCustomer(service.url)
-  const flowId = (await customer.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const flowId = (await create(customer, '/flows', orderFlow)).id
   const accepted = new Set<string>()
   const missing = () => [...accepted].filter((id) => !arrived.has(id))
 

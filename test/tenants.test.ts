@@ -3,9 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseDeletedOrganizations } from '../src/operations/privacy/erase-organization.ts'
 import { fillOrganization } from './support/fill-organization.ts'
 import { orderFlow, send } from './support/flows.ts'
+import { settledMessage } from './support/messages.ts'
 import { queuedNoticeEmails } from './support/notice-emails.ts'
 import { type DocumentedOperation, sampleQuery } from './support/openapi-check.ts'
 import { join, type Person, password, registerOther } from './support/people.ts'
+import { create, createKey } from './support/resources.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
@@ -62,7 +64,7 @@ beforeAll(async () => {
   other = await registerOther(app)
   otherMember = await join({ ...app, manage: other.manage }, 'member@other.example', 'member')
   const server = { name: 'Shared', url: 'smtp://ada:secret@127.0.0.1:9', kinds: ['marketing'], is_shared: true }
-  const { id } = (await app.manage('POST', '/organization/mail-servers', server)).body.data
+  const { id } = await create(app, '/mail-servers', server)
   shared = { 'mail-servers': id, site: ids.site! }
   operations = app.openapi.operations().filter(({ path }) => path.startsWith('/api/v1/organization/'))
   reads = operations
@@ -185,19 +187,13 @@ test('data of another organization about an address has no effect', async () => 
   await app.manage('PATCH', `/organization/contacts/${carol.body.data.id}`, { status: 'unsubscribed' })
 
   const other = await registerOther(app)
-  const make = async (path: string, body: object) =>
-    (await other.manage('POST', `/organization${path}`, body)).body.data
-  const { api_key: key } = await make('/api-keys', { name: 'k' })
-  const headers = { 'x-api-token': key }
-  const { id: flowId } = await make('/flows', orderFlow)
-  const { id: groupId } = await make('/groups', { name: 'Customers' })
+  const headers = { 'x-api-token': await createKey(other) }
+  const { id: flowId } = await create(other, '/flows', orderFlow)
+  const { id: groupId } = await create(other, '/groups', { name: 'Customers' })
   for (const email of ['ada@example.com', 'bob@example.com']) {
     const { data } = (await send(app, flowId, { contact_email: email }, headers)).body
     expect(data).toMatchObject({ status: 'queued', contact_created: true })
-    const message = await until('the mail to be settled', async () => {
-      const { body } = await other.manage('GET', `/organization/messages/${data.message_id}`)
-      return body.data.status !== 'queued' && body.data
-    })
+    const message = await settledMessage(other, data.message_id)
     expect(message.status).toBe('sent')
   }
   const body = { group_id: groupId, members: [{ email: 'carol@example.com' }] }

@@ -12,6 +12,7 @@ import { addMailServer } from './support/mail-servers.ts'
 import { startNameServer } from './support/name-server.ts'
 import { clickPath, startWithReader, tokens } from './support/readers.ts'
 import { startRelay } from './support/relay.ts'
+import { create } from './support/resources.ts'
 import { freePort } from './support/service.ts'
 import type { TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
@@ -58,13 +59,13 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   const webhooks = document.webhooks as unknown as Record<WebhookEventName, Webhook>
   expect(Object.keys(webhooks)).toEqual([...webhookEventNames])
   const body = { name: 'All', url: receiver.url(), all_events: true }
-  const webhook = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  const webhook = await create(app, '/webhooks', body)
   const changes = {
     name: 'Changes',
     url: receiver.url(),
     event_types: [...contactChangeNames, ...organizationEventNames],
   }
-  await app.manage('POST', '/organization/webhooks', changes)
+  await create(app, '/webhooks', changes)
   await app.manage('PATCH', '/organization', { keep_addresses: true })
 
   const reader = await app.newReader()
@@ -82,13 +83,13 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   await report({ RecordType: 'SpamComplaint' })
   const [contact] = (await app.manage('GET', '/organization/contacts?query=ada')).body.data
   await app.manage('PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
-  const grace = (await app.manage('POST', '/organization/contacts', { email: 'grace@example.com' })).body.data
+  const grace = await create(app, '/contacts', { email: 'grace@example.com' })
   for (const change of [{ first_name: 'Grace' }, { status: 'unsubscribed' }, { status: 'subscribed' }])
     await app.manage('PATCH', `/organization/contacts/${grace.id}`, change)
-  const { flow, group, create } = await fill(app)
-  const broadcast = await create([await group('News', ['ida@example.com'])], { flow_id: flow })
+  const news = await fill(app)
+  const broadcast = await news.create([await news.group('News', ['ida@example.com'])], { flow_id: news.flow })
   await broadcast.start()
-  const domain = (await app.manage('POST', '/organization/domains', { name: 'example.com' })).body.data
+  const domain = await create(app, '/domains', { name: 'example.com' })
   for (const { name, value } of domain.records) published.set(name, [value])
   await app.manage('POST', `/organization/domains/${domain.id}/verify`)
   await failAndRecover(app)

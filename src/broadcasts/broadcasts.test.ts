@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { join } from '../../test/support/people.ts'
+import { create } from '../../test/support/resources.ts'
 import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 
 const greeting = {
@@ -10,24 +11,24 @@ const greeting = {
 }
 
 async function fill(app: TestApp) {
-  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   const group = async (name: string, emails: string[]) => {
-    const { id } = await make('/groups', { name })
+    const { id } = await create(app, '/groups', { name })
     const members = emails.map((email) => ({ email, attributes: email.startsWith('x') ? {} : { city: 'Vienna' } }))
     await app.publicApi('POST', '/contacts/add-group-members', { group_id: id, members })
     return id as string
   }
-  return { make, group, flow: (await make('/flows', greeting)).id as string }
+  return { group, flow: (await create(app, '/flows', greeting)).id as string }
 }
 
 test('a draft is created, changed, checked, duplicated and deleted', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make, group, flow } = await fill(app)
+  const { group, flow } = await fill(app)
   const first = await group('First', ['ada@example.com', 'bob@example.com', 'x1@example.com'])
   const second = await group('Second', ['bob@example.com', 'carol@example.com', 'dan@example.com'])
   const staff = await group('Staff', ['dan@example.com'])
-  await make('/suppressions', { email: 'carol@example.com' })
-  const path = `/organization/broadcasts/${(await make('/broadcasts', { name: 'News' })).id}`
+  await create(app, '/suppressions', { email: 'carol@example.com' })
+  const content = { name: 'News' }
+  const path = `/organization/broadcasts/${(await create(app, '/broadcasts', content)).id}`
 
   expect((await app.manage('GET', path)).body.data).toMatchObject({
     name: 'News',
@@ -120,9 +121,8 @@ test('a change that is based on an older revision is rejected, and changes nothi
 
 test('broadcasts are found by a part of their name and by their id', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make } = await fill(app)
-  await make('/broadcasts', { name: 'October news' })
-  const { id } = await make('/broadcasts', { name: 'November sale' })
+  await create(app, '/broadcasts', { name: 'October news' })
+  const { id } = await create(app, '/broadcasts', { name: 'November sale' })
   const found = async (query: string) => {
     const { data } = (await app.manage('GET', `/organization/broadcasts?query=${encodeURIComponent(query)}`)).body
     return data.map(({ name }: { name: string }) => name)
@@ -134,19 +134,24 @@ test('broadcasts are found by a part of their name and by their id', async () =>
 
 test('segments add to the audience and are subtracted from it, and nobody is counted twice', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make, group, flow } = await fill(app)
+  const { group, flow } = await fill(app)
   const first = await group('First', ['ada@example.com', 'bob@example.com', 'x1@example.com'])
   await group('Others', ['carol@example.com', 'dan@example.com'])
-  const vienna = await make('/segments', {
+  const vienna = await create(app, '/segments', {
     name: 'Vienna',
     filter: { type: 'text', field: 'attributes.city', operator: 'equals', value: 'Vienna' },
   })
-  const bob = await make('/segments', {
+  const bob = await create(app, '/segments', {
     name: 'Bob',
     filter: { type: 'text', field: 'email', operator: 'equals', value: 'bob@example.com' },
   })
   const count = async (audience: object) => {
-    const { id } = await make('/broadcasts', { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } })
+    const { id } = await create(app, '/broadcasts', {
+      name: 'News',
+      flow_id: flow,
+      audience,
+      context: { topic: 'birds' },
+    })
     return (await app.manage('POST', `/organization/broadcasts/${id}/check`)).body.data.recipients
   }
   expect(await count({ segment_ids: [vienna.id] })).toBe(4)
@@ -189,10 +194,10 @@ test('invalid content is rejected with the path of the field', async () => {
 
 test('a start needs the permission and the exact number of recipients', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make, group, flow } = await fill(app)
+  const { group, flow } = await fill(app)
   const audience = { group_ids: [await group('First', ['ada@example.com', 'bob@example.com'])] }
   const draft = { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } }
-  const path = `/organization/broadcasts/${(await make('/broadcasts', draft)).id}`
+  const path = `/organization/broadcasts/${(await create(app, '/broadcasts', draft)).id}`
 
   const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
   expect((await asMember('POST', `${path}/start`, { expected_recipients: 2 })).status).toBe(403)
@@ -211,9 +216,10 @@ test('a start needs the permission and the exact number of recipients', async ()
 
 test('an API key starts broadcasts only if its creator may, and as long as they may', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make, group, flow } = await fill(app)
+  const { group, flow } = await fill(app)
   const audience = { group_ids: [await group('First', ['ada@example.com'])] }
-  const path = `/organization/broadcasts/${(await make('/broadcasts', { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } })).id}`
+  const content = { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } }
+  const path = `/organization/broadcasts/${(await create(app, '/broadcasts', content)).id}`
   const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
   const member = `/organization/members/${memberId}`
   const newKey = (scopes: string[], by = asMember) => by('POST', '/organization/api-keys', { name: 'k', scopes })
@@ -248,16 +254,16 @@ test('an API key starts broadcasts only if its creator may, and as long as they 
 
 test('what a scheduled broadcast sends, and to whom, is changed only by people who may start broadcasts', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make, group, flow } = await fill(app)
+  const { group, flow } = await fill(app)
   const filter = { type: 'text', field: 'email', operator: 'contains', value: 'zzz' }
-  const segment = async (name: string) => (await make('/segments', { name, filter })).id as string
+  const segment = async (name: string) => (await create(app, '/segments', { name, filter })).id as string
   const [excluded, unused] = [await segment('Excluded'), await segment('Unused')]
   const audience = { group_ids: [await group('First', ['ada@example.com'])], exclude_segment_ids: [excluded] }
   const schedule = { at: new Date(Date.now() + 86_400_000).toISOString() }
   const content = { name: 'News', flow_id: flow, audience, schedule, context: { topic: 'birds' } }
-  const path = `/organization/broadcasts/${(await make('/broadcasts', content)).id}`
+  const path = `/organization/broadcasts/${(await create(app, '/broadcasts', content)).id}`
   const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
-  const key = (await make('/api-keys', { name: 'k', scopes: ['contacts:write', 'flows:write'] })).api_key
+  const key = (await create(app, '/api-keys', { name: 'k', scopes: ['contacts:write', 'flows:write'] })).api_key
   const byKey = (method: string, url: string, body?: object) =>
     app.call(method, `/api/v1${url}`, { headers: { 'x-api-token': key }, body })
   const edits = [
@@ -311,10 +317,10 @@ test('what a scheduled broadcast sends, and to whom, is changed only by people w
 
 test('a start schedules a broadcast with a planned time, at most once, and compares no number unless one is expected', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { make, group, flow } = await fill(app)
+  const { group, flow } = await fill(app)
   const audience = { group_ids: [await group('First', ['ada@example.com'])] }
   const start = async (schedule: object) => {
-    const { id } = await make('/broadcasts', { name: 'News', flow_id: flow, audience, schedule })
+    const { id } = await create(app, '/broadcasts', { name: 'News', flow_id: flow, audience, schedule })
     return [1, 2].map(() => app.manage('POST', `/organization/broadcasts/${id}/start`))
   }
   const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { emails, fill, opener, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { person } from '../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { create } from '../../test/support/resources.ts'
 import { newCustomer, startService } from '../../test/support/service.ts'
 import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
@@ -251,16 +252,15 @@ test('a variant chosen by hand reaches the rest once, also if the worker is kill
   await using serve = await startService('serve', environment)
   await using work = await startService('work', environment)
   const { manage, apiKey } = await newCustomer(serve.url)
-  const make = async (path: string, body: object) => (await manage('POST', `/organization${path}`, body)).body.data
-  const group = (await make('/groups', { name: 'All' })).id
+  const group = (await create({ manage }, '/groups', { name: 'All' })).id
   await callUrl('POST', `${serve.url}/public/api/v1/contacts/add-group-members`, {
     headers: { 'x-api-token': apiKey },
     body: { group_id: group, members: emails('a', 300).map((email) => ({ email })) },
   })
   const flow = { name: 'News', kind: 'marketing', subject: 'Flow', html: '<p>News</p>' }
-  const { id } = await make('/broadcasts', {
+  const { id } = await create({ manage }, '/broadcasts', {
     name: 'News',
-    flow_id: (await make('/flows', flow)).id,
+    flow_id: (await create({ manage }, '/flows', flow)).id,
     audience: { group_ids: [group] },
     variants: [
       { subject: 'First', share: 50 },

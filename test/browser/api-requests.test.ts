@@ -3,15 +3,14 @@ import { callUrl } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab, segment } from './support/pages.ts'
-import { registerOwner, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
 
 test('the list of requests leads from a key or a request id to the error and the redacted body', async () => {
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const { api_key: key } = await manage('POST', '/api-keys', { name: 'Shop' })
   const headers = { 'x-api-token': key }
   await callUrl('GET', `${service.url}public/api/v1/token/check`, { headers })
@@ -44,8 +43,7 @@ test('the list of requests leads from a key or a request id to the error and the
 
 test('a request shows its response, its email or why there is none, and a wrong path', async () => {
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const name = 'The key of the shop in the old town, for receipts and newsletters of the year'
   const { api_key: key } = await manage('POST', '/api-keys', { name })
   const html = '<p>Hello</p>'

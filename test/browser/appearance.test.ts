@@ -7,7 +7,7 @@ import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { hold, openTab } from './support/pages.ts'
-import { registerOwner, startService, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -106,8 +106,7 @@ test('the buttons of a dialog that is higher than the window stay visible', asyn
 
 test('a long flow name takes at most two lines and does not break addresses', async () => {
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const flow = await manage('POST', '/flows', {
     name: 'The confirmation of an order that somebody placed in the shop of our partners '.repeat(2).trim(),
     kind: 'transactional',

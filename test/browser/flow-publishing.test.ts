@@ -4,7 +4,7 @@ import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { openTab } from './support/pages.ts'
-import { registerOwner, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -13,8 +13,7 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
   timeout: longTestMsMax.manyPages,
 }, async () => {
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const id = await createFlow(service, account)
   await manage('POST', '/contacts', { email: 'grace@example.com', first_name: 'Grace', last_name: 'Hopper' })
   await using tab = await openTab(browser, service, { account })

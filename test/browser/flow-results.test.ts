@@ -16,7 +16,7 @@ import { eventIdAt } from '../support/event-world.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab, segment } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
+import { type Account, organizationApi, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -26,8 +26,7 @@ const soft: BounceDetail = { type: 'soft', status: '4.2.2', reply_code: 452, rea
 
 /** 40 emails of the last 20 days: 2 bounce, one of them at once and twice, 18 are opened, 12 clicked, 1 is opened by a machine only. */
 async function fill(service: Service, account: Account): Promise<string> {
-  const manage = async (method: string, path: string, body?: object) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const html = '<p>Hello</p><a href="https://shop.example/sale">Sale</a>'
   const flow = await manage('POST', '/flows', { name: 'Spring sale', kind: 'transactional', subject: 'Sale', html })
   const flowId = parseId('flw', flow.id)!
@@ -207,8 +206,7 @@ test('a flow that was never sent leads to the editor and to a test email, which 
 test('on a phone, a message shows its context and deliveries, and is sent again', async () => {
   const account = await registerOwner(service)
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
-  const manage = async (method: string, path: string, body?: object) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   await manage('POST', '/webhooks', { name: 'CRM', url: receiver.url(), all_events: true })
   const key = await manage('POST', '/api-keys', { name: 'Shop' })
   const html = '<p>Code {{ code }}</p>'

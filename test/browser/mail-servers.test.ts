@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab, segment } from './support/pages.ts'
-import { registerOwner, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService({})
@@ -174,8 +174,7 @@ test('a mail server that doesn’t work is added only after a confirmation, and 
 test('while the first mail server fails, a banner says so and the message shows the second, which carried it', async () => {
   await using provider = await startProvider()
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const refusing = `smtp://127.0.0.1:${await freePort()}`
   await manage('POST', '/mail-servers', { name: 'First', url: refusing, priority: 1 })
   await manage('POST', '/mail-servers', { name: 'Second', url: provider.url, priority: 2 })

@@ -8,7 +8,7 @@ import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
 import { join } from './support/people.ts'
-import { registerOwner, startService, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startService, startSharedService } from './support/service.ts'
 
 // Well before the regular refetch of the statistics.
 const soonMs = 12_000
@@ -252,8 +252,7 @@ test('every page warns while emails are queued for an unreachable mail server', 
   await gone.stop()
   await using service = await startService({ settings: { SMTP_URL: gone.url } })
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const flow = await manage('POST', '/flows', {
     name: 'Order',
     kind: 'transactional',

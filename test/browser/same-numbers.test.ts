@@ -8,7 +8,7 @@ import { callUrl } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { organizationApi, registerOwner, startService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 
@@ -46,11 +46,7 @@ test('each number is the same wherever it is shown, whatever happened to the ema
     },
   })
   const account = await registerOwner(service)
-  const call = async (method: string, path: string, body?: object) => {
-    const answer = await service.manage(account.session, method, `/organization${path}`, body)
-    expect(answer.status, answer.text).toBeLessThan(300)
-    return answer.body.data
-  }
+  const manage = organizationApi(service, account)
 
   // The history. Two addresses do not exist, one email is deferred at first.
   relay.onRecipient = (address) =>
@@ -60,24 +56,24 @@ test('each number is the same wherever it is shown, whatever happened to the ema
     recipient.startsWith('later') && deferrals++ === 0 ? { code: 451, text: '4.7.1 try later' } : undefined
   const link = '<a href="https://acme.example/read">Read</a>'
   const newFlow = async (name: string, kind: string) =>
-    (await call('POST', '/flows', { name, kind, subject: name, html: `<p>${name}</p>${link}` })).id
+    (await manage('POST', '/flows', { name, kind, subject: name, html: `<p>${name}</p>${link}` })).id
   const newsletter = await newFlow('Newsletter', 'marketing')
   const receipt = await newFlow('Receipt', 'transactional')
-  const group = await call('POST', '/groups', { name: 'Readers' })
-  const newContact = (name: string) => call('POST', '/contacts', { email: `${name}@example.com` })
+  const group = await manage('POST', '/groups', { name: 'Readers' })
+  const newContact = (name: string) => manage('POST', '/contacts', { email: `${name}@example.com` })
   const names = ['opener', 'clicker', 'blocked', 'proxy', 'leaver', 'erased', 'returned', 'later', 'missing', 'quiet']
   const contacts = new Map<string, string>()
   for (const name of [...names, 'extra', 'missing2']) contacts.set(name, (await newContact(name)).id)
-  await call('POST', `/groups/${group.id}/members`, { contact_ids: names.map((name) => contacts.get(name)) })
+  await manage('POST', `/groups/${group.id}/members`, { contact_ids: names.map((name) => contacts.get(name)) })
   const audience = { group_ids: [group.id] }
-  const broadcast = await call('POST', '/broadcasts', { name: 'May', flow_id: newsletter, audience })
-  await call('POST', `/broadcasts/${broadcast.id}/start`, {})
+  const broadcast = await manage('POST', '/broadcasts', { name: 'May', flow_id: newsletter, audience })
+  await manage('POST', `/broadcasts/${broadcast.id}/start`, {})
   for (const [flow, name] of [
     [newsletter, 'extra'],
     [newsletter, 'missing2'],
     [receipt, 'opener'],
   ])
-    await call('POST', `/flows/${flow}/send`, { contact_email: `${name}@example.com` })
+    await manage('POST', `/flows/${flow}/send`, { contact_email: `${name}@example.com` })
   await until('the emails', () => relay.mails.length === 11 || undefined)
 
   const mailTo = (name: string, subject = 'Newsletter') =>
@@ -102,24 +98,24 @@ test('each number is the same wherever it is shown, whatever happened to the ema
   const report = deliveryStatusMail(sender, { headers: raw.split('\r\n\r\n')[0]!.replaceAll('\r\n', '\n') })
   expect((await deliver(bouncePort, '', sender, report)).kind).toBe('accepted')
   await until('the events', async () => {
-    const { status, counts, results } = await call('GET', `/broadcasts/${broadcast.id}`)
-    const { totals } = await call('GET', `/overview?start_date=${day(-6)}&end_date=${day(0)}`)
+    const { status, counts, results } = await manage('GET', `/broadcasts/${broadcast.id}`)
+    const { totals } = await manage('GET', `/overview?start_date=${day(-6)}&end_date=${day(0)}`)
     return status === 'sent' && counts.bounced === 2 && results.clicked === 3 && totals.sent === 13
   })
-  await call('DELETE', `/contacts/${contacts.get('erased')}`)
+  await manage('DELETE', `/contacts/${contacts.get('erased')}`)
 
   // Reports.
   const period = `start_date=${day(-6)}&end_date=${day(0)}`
-  const overview = await call('GET', `/overview?${period}`)
+  const overview = await manage('GET', `/overview?${period}`)
   expect(inReport(overview.totals)).toEqual(ofAll)
   expect(sumOf(overview.top_flows, 'sent')).toBe(ofAll.sent)
   expect(overview.top_flows.find(({ name }: { name: string }) => name === 'Newsletter')).toMatchObject({
     ...{ sent: ofFlow.sent, bounced: ofFlow.bounced, unsubscribes: ofFlow.unsubscribed },
     ...{ opens_unique: ofFlow.opened, clicks_unique: ofFlow.clicked },
   })
-  const results = await call('GET', `/flows/${newsletter}/results?${period}`)
+  const results = await manage('GET', `/flows/${newsletter}/results?${period}`)
   expect(inReport(results.totals)).toEqual(ofFlow)
-  expect(inReport((await call('GET', `/overview?${period}&flow_id=${newsletter}`)).totals)).toEqual(ofFlow)
+  expect(inReport((await manage('GET', `/overview?${period}&flow_id=${newsletter}`)).totals)).toEqual(ofFlow)
   for (const [{ totals }, ...parts] of [
     [overview, overview.series],
     [results, results.days, results.domains, results.versions],
@@ -128,7 +124,7 @@ test('each number is the same wherever it is shown, whatever happened to the ema
       for (const name of ['sent', 'bounced']) expect(sumOf(rows, name), `the sum of ${name}`).toBe(totals[name])
 
   // Metrics are of events: what was rejected at once was never accepted by a mail server.
-  const { api_key: key } = await call('POST', '/api-keys', { name: 'Metrics' })
+  const { api_key: key } = await manage('POST', '/api-keys', { name: 'Metrics' })
   const metric = async (event: string) => {
     const url = `public/api/v1/analytics/metrics/get-email-event-metric?event_name=${event}&${period}&flow_id=${newsletter}`
     return (await callUrl('GET', `${service.url}${url}`, { headers: { 'x-api-token': key } })).body.data

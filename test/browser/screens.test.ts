@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { barriers, barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
-import { registerOwner, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -143,11 +143,7 @@ async function overflow(page: Page): Promise<string[]> {
 
 /** Creates data for every screen and returns the paths of the screens. */
 async function fill(): Promise<Record<string, string>> {
-  const manage = async (method: string, path: string, body?: unknown) => {
-    const answer = await service.manage(account.session, method, `/organization${path}`, body)
-    expect([path, Math.floor(answer.status / 100)]).toEqual([path, 2])
-    return answer.body.data
-  }
+  const manage = organizationApi(service, account)
   const group = await manage('POST', '/groups', { name: 'Customers' })
   const contact = await manage('POST', '/contacts', {
     email: 'ada@example.com',

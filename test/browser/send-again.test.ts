@@ -3,33 +3,32 @@ import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
-import { registerOwner, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
 
 test('a number of the results leads to its people, and those who did not open get the email again', async () => {
   const account = await registerOwner(service)
-  const call = async (method: string, path: string, body?: object) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   // The link that simulated recipients click.
   const link = 'https://simulator.waxwing.test/'
   const html = `<p>News from {{ city }}. <a href="${link}">Read more</a></p>`
-  const flow = await call('POST', '/flows', { name: 'Newsletter', kind: 'marketing', subject: 'May news', html })
-  const group = await call('POST', '/groups', { name: 'Readers' })
+  const flow = await manage('POST', '/flows', { name: 'Newsletter', kind: 'marketing', subject: 'May news', html })
+  const group = await manage('POST', '/groups', { name: 'Readers' })
   const ids: string[] = []
   const address = (name: string) => `${name}@simulator.waxwing.test`
   // Without a city, there is no email.
-  ids.push((await call('POST', '/contacts', { email: address('nowhere') })).id)
+  ids.push((await manage('POST', '/contacts', { email: address('nowhere') })).id)
   for (const name of ['open', 'click', 'delivered', 'delivered+two', 'hard-bounce', 'delivered+staff'])
-    ids.push((await call('POST', '/contacts', { email: address(name), attributes: { city: 'Vienna' } })).id)
-  await call('POST', `/groups/${group.id}/members`, { contact_ids: ids })
-  const staff = await call('POST', '/groups', { name: 'Staff' })
+    ids.push((await manage('POST', '/contacts', { email: address(name), attributes: { city: 'Vienna' } })).id)
+  await manage('POST', `/groups/${group.id}/members`, { contact_ids: ids })
+  const staff = await manage('POST', '/groups', { name: 'Staff' })
   const audience = { group_ids: [group.id], exclude_group_ids: [staff.id] }
-  const broadcast = await call('POST', '/broadcasts', { name: 'May', flow_id: flow.id, audience })
-  await call('POST', `/broadcasts/${broadcast.id}/start`, {})
+  const broadcast = await manage('POST', '/broadcasts', { name: 'May', flow_id: flow.id, audience })
+  await manage('POST', `/broadcasts/${broadcast.id}/start`, {})
   await until('the reactions', async () => {
-    const { status, results, counts } = await call('GET', `/broadcasts/${broadcast.id}`)
+    const { status, results, counts } = await manage('GET', `/broadcasts/${broadcast.id}`)
     return status === 'sent' && counts.bounced === 1 && results.clicked === 1 && results.opened >= 1
   })
 
@@ -81,8 +80,8 @@ test('a number of the results leads to its people, and those who did not open ge
   await page.evaluate('history.back()')
   await page.getByRole('heading', { name: 'Compare broadcasts' }).waitFor()
   // Since then, a recipient joined a group that is left out, and the flow was changed.
-  await call('POST', `/groups/${staff.id}/members`, { contact_ids: ids.slice(-1) })
-  await call('PATCH', `/flows/${flow.id}`, { html: `<p>Corrected news. <a href="${link}">Read more</a></p>` })
+  await manage('POST', `/groups/${staff.id}/members`, { contact_ids: ids.slice(-1) })
+  await manage('PATCH', `/flows/${flow.id}`, { html: `<p>Corrected news. <a href="${link}">Read more</a></p>` })
   await page.evaluate('history.back()')
   await page.getByRole('heading', { name: 'Broadcasts', exact: true }).waitFor()
   await page.getByRole('link', { name: 'May', exact: true }).click()
@@ -103,7 +102,7 @@ test('a number of the results leads to its people, and those who did not open ge
   await page.getByRole('button', { name: 'Start for 2 recipients' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Send to 2 recipients' }).click()
   await page.getByText(/^Sent to 2, /).waitFor()
-  const messages = await call('GET', '/messages?query=Did+you+miss')
+  const messages = await manage('GET', '/messages?query=Did+you+miss')
   expect(messages.map(({ contact }: { contact: { email: string } }) => contact.email).sort()).toEqual([
     'delivered+two@simulator.waxwing.test',
     'delivered@simulator.waxwing.test',

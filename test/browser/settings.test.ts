@@ -5,7 +5,7 @@ import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
 import { join } from './support/people.ts'
-import { registerOwner, startService, startSharedService } from './support/service.ts'
+import { organizationApi, registerOwner, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -180,8 +180,7 @@ test('API keys, webhooks and the side bar link to the API reference', async () =
 
 test('codes of the API are shown as text', async () => {
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const contact = await manage('POST', '/contacts', { email: 'ada@example.com' })
   await manage('PATCH', `/contacts/${contact.id}`, { status: 'unsubscribed' })
   const flow = await manage('POST', '/flows', {
@@ -213,8 +212,7 @@ test('the pages of a bounced message and its contact quote the line that decided
   relay.onRecipient = () => ({ code: 550, text: 'Sorry, no such user here' })
   await using service = await startService({ settings: { SMTP_URL: relay.url } })
   const account = await registerOwner(service)
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const manage = organizationApi(service, account)
   const flow = await manage('POST', '/flows', {
     name: 'Welcome',
     kind: 'transactional',

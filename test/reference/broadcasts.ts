@@ -1,3 +1,4 @@
+import { create } from '../support/resources.ts'
 import { until } from '../support/until.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -14,10 +15,10 @@ const inTwoDays = () => new Date(Date.now() + 2 * 86_400_000).toISOString().slic
 /** A draft that is checked, tested, sent, and results; and one that is scheduled, paused and cancelled. */
 export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   const { app } = recorder
-  const groupId = (await app.manage('POST', '/organization/groups', { name: 'Readers' })).body.data.id as string
+  const groupId = (await create(app, '/groups', { name: 'Readers' })).id as string
   const members = ['ida', 'joan', 'kurt'].map((name) => ({ email: `${name}@example.com`, first_name: name }))
   await app.publicApi('POST', '/contacts/add-group-members', { group_id: groupId, members })
-  const flow = (await app.manage('POST', '/organization/flows', newsletter)).body.data.id as string
+  const flow = (await create(app, '/flows', newsletter)).id as string
   const created = await recorder.record('createBroadcast', {
     body: {
       name: 'November news',
@@ -103,7 +104,7 @@ async function recordVariants(recorder: Recorder, groupId: string, flow: string)
     test_percent: 50,
     winner_by: 'manual',
   }
-  const { id } = (await app.manage('POST', '/organization/broadcasts', draft)).body.data
+  const { id } = await create(app, '/broadcasts', draft)
   const path = `/organization/broadcasts/${id}`
   await app.manage('POST', `${path}/start`)
   await until('the sample', async () => (await app.manage('GET', path)).body.data.counts.sent === 2)
@@ -115,9 +116,9 @@ async function recordVariants(recorder: Recorder, groupId: string, flow: string)
 async function recordRetry(recorder: Recorder, groupId: string): Promise<void> {
   const { app } = recorder
   const flow = { ...newsletter, html: '<p>News for {{ contact.attributes.city }}</p>' }
-  const { id: flowId } = (await app.manage('POST', '/organization/flows', flow)).body.data
+  const { id: flowId } = await create(app, '/flows', flow)
   const draft = { name: 'News by city', flow_id: flowId, audience: { group_ids: [groupId] } }
-  const { id } = (await app.manage('POST', '/organization/broadcasts', draft)).body.data
+  const { id } = await create(app, '/broadcasts', draft)
   const path = `/organization/broadcasts/${id}`
   const { recipients } = (await app.manage('POST', `${path}/check`)).body.data
   await app.manage('POST', `${path}/start`, { expected_recipients: recipients })

@@ -7,6 +7,7 @@ import {
   type OrganizationId,
   parseId,
 } from '../../src/platform/values/ids.ts'
+import { create as createResource } from './resources.ts'
 import { newCustomer } from './service.ts'
 import { callUrl, type TestApp } from './test-app.ts'
 import { until } from './until.ts'
@@ -33,11 +34,7 @@ export async function fillUrl(url: string) {
 
 /** A flow, and functions that create groups and broadcasts. */
 export async function fill(app: Pick<TestApp, 'manage' | 'publicApi'>) {
-  const make = async (path: string, body: object) => {
-    const answer = await app.manage('POST', `/organization${path}`, body)
-    if (answer.status >= 300) throw new Error(answer.text)
-    return answer.body.data
-  }
+  const make = (path: string, body: object) => createResource(app, path, body)
   const flow: string = (await make('/flows', news)).id
   const group = async (name: string, addresses: string[], attributes: object = { city: 'Vienna' }) => {
     const { id } = await make('/groups', { name })

@@ -10,7 +10,9 @@ import {
   type MessageId,
   newId,
   type OrganizationId,
+  parseId,
 } from '../../src/platform/values/ids.ts'
+import type { TestApp } from './test-app.ts'
 
 /** Before all events of the tests: an email is opened after it was accepted. */
 const acceptedAtMs = Date.UTC(2026, 0, 1)
@@ -59,6 +61,12 @@ export async function createWorld(
     ) as message (id, flow_id, contact_id, email)`
   return { organizationId: organization, flowIds, messages: made }
 }
+
+/** Like `createWorld`, in the organization of the app. */
+export const createWorldIn = (
+  { db, organizationId }: Pick<TestApp, 'db' | 'organizationId'>,
+  options: { messages?: number; flows?: number } = {},
+): Promise<World> => createWorld(db, { organizationId: parseId('org', organizationId)!, ...options })
 
 /** Returns an id with that creation time. */
 export function eventIdAt(time: Date): EventId {

@@ -13,6 +13,7 @@ import {
 import type { Site } from './embedded-child.ts'
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts'
 import { type Answer, hang, type RawSmtp, reset, startRawSmtp } from './raw-smtp.ts'
+import { create } from './resources.ts'
 import { askedMinutes, type Seeded } from './seeded.ts'
 import { makeDataDir, newCustomer, type Service, startService } from './service.ts'
 import { callUrl } from './test-app.ts'
@@ -79,7 +80,7 @@ export async function startFaultWorld(site: Site, random: Seeded): Promise<Fault
   const customer = await newCustomer(serve.url)
   const organizationId = parseId('org', (await customer.manage('GET', '/me')).body.data.organization.id)!
   const flow = { name: 'Order', kind: 'transactional', subject: 'Order {{ n }}', html: '<p>Order {{ n }}</p>' }
-  const flowId = (await customer.manage('POST', '/organization/flows', flow)).body.data.id
+  const flowId = (await create(customer, '/flows', flow)).id
   for (const [name, receiver] of Object.entries({ steady, unsteady }))
     await customer.manage('POST', '/organization/webhooks', { name, url: receiver.url(), all_events: true })
 

@@ -1,19 +1,19 @@
 import { recordNotice } from '../../src/operations/notices/notices.ts'
 import { parseId } from '../../src/platform/values/ids.ts'
 import { createFlow, send } from './flows.ts'
+import { create } from './resources.ts'
 import { smallGif } from './small-gif.ts'
 import type { TestApp } from './test-app.ts'
 import { until } from './until.ts'
 
 /** Creates one record of every kind, and returns their ids by path parameter. */
 export async function fillOrganization(app: TestApp): Promise<Record<string, string>> {
-  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   // Emails about the import and the notice would arrive in the inbox later.
   await app.manage('PATCH', '/me', { alerts: { imports: false, webhooks: false } })
-  const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+  const webhook = await create(app, '/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
   // Paused, so that its delivery does not change.
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
-  const eventExport = await make('/event-exports', {
+  const eventExport = await create(app, '/event-exports', {
     name: 'Warehouse',
     endpoint: 'http://127.0.0.1:9',
     region: 'us-east-1',
@@ -22,8 +22,8 @@ export async function fillOrganization(app: TestApp): Promise<Record<string, str
     secret_access_key: 'secret',
   })
   await app.manage('PATCH', `/organization/event-exports/${eventExport.id}`, { status: 'paused' })
-  const group = await make('/groups', { name: 'Customers' })
-  const segment = await make('/segments', {
+  const group = await create(app, '/groups', { name: 'Customers' })
+  const segment = await create(app, '/segments', {
     name: 'Customers on pro',
     filter: { type: 'text', field: 'attributes.plan', operator: 'equals', value: 'pro' },
   })
@@ -31,21 +31,21 @@ export async function fillOrganization(app: TestApp): Promise<Record<string, str
   await app.manage('PUT', `/organization/flows/${flowId}/draft`, { subject: 'Draft' })
   const attachments = ['a.txt', 'b.txt'].map((filename) => ({ filename, content: 'YQ==' }))
   const message = (await send(app, flowId, { attachments })).body.data
-  const action = await make('/bulk-actions', {
+  const action = await create(app, '/bulk-actions', {
     action: 'add_to_group',
     group_id: group.id,
     contact_ids: [message.contact_id],
   })
-  await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
-  await make('/suppressions', { email: 'bob@example.com' })
-  const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
+  await create(app, `/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
+  await create(app, '/suppressions', { email: 'bob@example.com' })
+  const broadcast = await create(app, '/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
   const image = await app.call('POST', '/api/v1/organization/images', {
     headers: { authorization: `Bearer ${app.session}`, 'content-type': 'image/gif' },
     raw: smallGif,
   })
-  const part = await make('/flow-parts', { name: 'footer', html: '<p>Acme</p>' })
-  const domain = await make('/domains', { name: 'acme.example.com' })
-  const mailServer = await make('/mail-servers', {
+  const part = await create(app, '/flow-parts', { name: 'footer', html: '<p>Acme</p>' })
+  const domain = await create(app, '/domains', { name: 'acme.example.com' })
+  const mailServer = await create(app, '/mail-servers', {
     name: 'SES',
     url: 'smtp://ada:secret@127.0.0.1:9',
     kinds: ['marketing'],
@@ -75,7 +75,7 @@ export async function fillOrganization(app: TestApp): Promise<Record<string, str
   await until('the mail', async () => (await list('/inbox'))[0])
   await until('the end of the action', async () => (await list('/bulk-actions'))[0].finished_at)
   await until('the end of the import', async () => (await list('/imports'))[0].status === 'done')
-  const invitation = await make('/invitations', { email: 'eve@acme.example', role: 'member' })
+  const invitation = await create(app, '/invitations', { email: 'eve@acme.example', role: 'member' })
   await until('the invitation', async () => (await list('/inbox'))[1])
   return {
     notices: (await list('/notices?state=open'))[0].id,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseId } from '../../src/platform/values/ids.ts'
 import { asMember, type HostileInput, status } from './hostile-calls.ts'
+import { create } from './resources.ts'
 import { askedMinutes, type Seeded } from './seeded.ts'
 import { until } from './until.ts'
 import type { BroadcastVictim as Victim } from './victim.ts'
@@ -200,11 +201,7 @@ async function createWorld(victim: Victim): Promise<World> {
   return { flow: flow.id, zoned, everybody }
 }
 
-async function make(victim: Victim, path: string, body: object): Promise<{ id: string }> {
-  const answer = await victim.attacker.manage('POST', `/organization${path}`, body)
-  if (answer.status !== 201) throw new Error(answer.text)
-  return answer.body.data
-}
+const make = ({ attacker }: Victim, path: string, body: object): Promise<{ id: string }> => create(attacker, path, body)
 
 const drafts = (victim: Victim, { flow }: World, count: number, more: object): Promise<string[]> =>
   Promise.all(
@@ -253,7 +250,7 @@ async function endAll(victim: Victim, ids: string[]): Promise<number[]> {
 /** The other tenant sends a broadcast to five contacts. */
 async function bystanderSends(victim: Victim): Promise<number[]> {
   const { manage } = victim.bystander
-  const { id } = (await manage('POST', '/organization/broadcasts', victim.bystander.broadcast)).body.data
+  const { id } = await create({ manage }, '/broadcasts', victim.bystander.broadcast)
   return timed(victim, 'broadcast of the other tenant', broadcastMsMax, async () => {
     const started = await manage('POST', `/organization/broadcasts/${id}/start`, { expected_recipients: 5 })
     await until(

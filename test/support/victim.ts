@@ -5,6 +5,7 @@ import type { ProbeSample, ProbeTarget } from '../../bench/peers/tenant-probe.ts
 import { createTokens, type Tokens } from '../../src/platform/secrets/tokens.ts'
 import { type OrganizationId, parseId } from '../../src/platform/values/ids.ts'
 import { startRelay } from './relay.ts'
+import { create } from './resources.ts'
 import { askedMinutes } from './seeded.ts'
 import { type Customer, freePort, newCustomer, type Service, startService } from './service.ts'
 import { callUrl } from './test-app.ts'
@@ -68,7 +69,7 @@ export async function startVictim(environment: Record<string, string> = {}): Pro
   const attacker = await newCustomer(service.url, 'Attacker')
   const organization = (await attacker.manage('GET', '/me')).body.data.organization.id
   const flow = { name: 'Hello', kind: 'transactional', subject: 'Hello', html: '<p>Hello</p>' }
-  const flowId = (await bystander.manage('POST', '/organization/flows', flow)).body.data.id
+  const flowId = (await create(bystander, '/flows', flow)).id
   const { session, apiKey } = bystander
   const probe = startProbe({ url: service.url, session, apiKey, flowId, everyMs: probeEveryMs })
   const memory = watchMemory(service.pid())
@@ -114,7 +115,7 @@ export async function startBroadcastVictim(): Promise<BroadcastVictim> {
   const relay = await startRelay({ parse: false })
   const victim = await startVictim({ SMTP_URL: relay.url })
   const { manage } = victim.bystander
-  const make = async (path: string, body: object) => (await manage('POST', `/organization${path}`, body)).body.data.id
+  const make = async (path: string, body: object) => (await create({ manage }, path, body)).id
   const group = await make('/groups', { name: 'Readers' })
   for (let at = 0; at < 5; at++)
     await manage('POST', '/organization/contacts', { email: `reader${at}@bystander.example`, group_ids: [group] })

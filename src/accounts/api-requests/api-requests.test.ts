@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { failureLog } from '../../../test/support/failure-log.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { callUrl, startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
 import { until } from '../../../test/support/until.ts'
@@ -188,14 +189,14 @@ test('the list is filtered by key, status, method, path and request id, and read
   const app = await newApp()
   const first = await app.publicApi('GET', '/token/check')
   const second = await app.publicApi('POST', '/contacts/add-group-members', { group_id: 'grp_none', members: [] })
-  const created = await app.manage('POST', '/organization/api-keys', { name: 'Other', scopes: ['contacts:read'] })
-  const headers = { 'x-api-token': created.body.data.api_key }
+  const created = await create(app, '/api-keys', { name: 'Other', scopes: ['contacts:read'] })
+  const headers = { 'x-api-token': created.api_key }
   const third = await app.call('GET', '/api/v1/organization/contacts', { headers })
   await requestOf(app, third)
   const ids = [third, second, first].map((answer) => answer.headers.get('x-request-id'))
   const found = async (query: string) => (await list(app, query)).map(({ request_id: id }) => ids.indexOf(id))
   expect(await found('')).toEqual([0, 1, 2])
-  expect(await found(`api_key_id=${created.body.data.id}`)).toEqual([0])
+  expect(await found(`api_key_id=${created.id}`)).toEqual([0])
   expect(await found('api_key_id=key_unknown')).toEqual([])
   expect(await found('status=4xx')).toEqual([1])
   expect(await found('status=2xx&method=GET')).toEqual([0, 2])
@@ -220,9 +221,9 @@ test('another organization sees neither the list nor a request', async () => {
 
 test('erasing a contact removes what mentions its address', async () => {
   const app = await newApp()
-  const contact = await app.manage('POST', '/organization/contacts', { email: 'Ada@Example.com' })
-  const created = await app.manage('POST', '/organization/api-keys', { name: 'k', scopes: ['contacts:write'] })
-  const headers = { 'x-api-token': created.body.data.api_key }
+  const contact = await create(app, '/contacts', { email: 'Ada@Example.com' })
+  const created = await create(app, '/api-keys', { name: 'k', scopes: ['contacts:write'] })
+  const headers = { 'x-api-token': created.api_key }
   const inPath = await app.call('DELETE', '/api/v1/organization/suppressions/ada%40example.com', { headers })
   const mentioned = await app.publicApi('POST', '/contacts/add-group-members', {
     group_id: 'grp_none',
@@ -235,7 +236,7 @@ test('erasing a contact removes what mentions its address', async () => {
   expect((await requestOf(app, inPath)).path).toMatch(/ada@example\.com$/)
   expect((await requestOf(app, mentioned)).body).toMatch(/ADA@example\.com/)
   await requestOf(app, unrelated)
-  expect((await app.manage('DELETE', `/organization/contacts/${contact.body.data.id}`)).status).toBe(200)
+  expect((await app.manage('DELETE', `/organization/contacts/${contact.id}`)).status).toBe(200)
   expect((await requestOf(app, inPath)).path).toBe('/api/v1/organization/suppressions/:email')
   expect(await requestOf(app, mentioned)).toMatchObject({ body: null, error_message: null, status: 404 })
   expect((await requestOf(app, unrelated)).body).toMatch(/bob@example\.com/)

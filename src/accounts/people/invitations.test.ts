@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { accountEmailTo, linkIn, tokenIn } from '../../../test/support/account-email.ts'
 import { join, password, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
-const invite = async (app: TestApp, body: object) =>
-  (await app.manage('POST', '/organization/invitations', body)).body.data
+const invite = (app: TestApp, body: object) => create(app, '/invitations', body)
 const read = (app: TestApp, token: string) => app.call('GET', `/api/v1/auth/invitations/${token}`)
 const accept = (app: TestApp, body: object) =>
   app.call('POST', '/api/v1/auth/accept-invitation', { body: { password, ...body } })
@@ -216,7 +216,7 @@ test('an existing account joins with its password and leaves its organization, u
   const second = (await bob.manage('POST', '/organization/invitations', { email: 'x@other.example', role: 'owner' }))
     .body
   await accept(app, { token: second.data.token })
-  const key = (await bob.manage('POST', '/organization/api-keys', { name: 'CRM' })).body.data.api_key
+  const key = await createKey(bob)
   const joined = await take()
 
   expect(joined.body.data).toMatchObject({

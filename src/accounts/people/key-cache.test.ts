@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { failureLog } from '../../../test/support/failure-log.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
@@ -9,7 +10,7 @@ import { KeyCache } from './key-cache.ts'
 
 test('rejects a key that is deleted while it is being looked up', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { id, api_key: key } = (await app.manage('POST', '/organization/api-keys', { name: 'k' })).body.data
+  const { id, api_key: key } = await create(app, '/api-keys', { name: 'k' })
   const [asked, tellAsked] = gate()
   const [deleted, tellDeleted] = gate()
   // The row is read before the deletion and returned after it.

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../../test/support/flows.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { ApiDocument } from '../../platform/http/types.ts'
 import { type Scope, scopes } from './scopes.ts'
-
-async function keyWith(app: TestApp, keyScopes?: readonly string[]): Promise<string> {
-  const { body } = await app.manage('POST', '/organization/api-keys', { name: 'k', scopes: keyScopes })
-  return body.data.api_key
-}
 
 const withKey = (app: TestApp, key: string, method: string, path: string, body?: unknown) =>
   app.call(method, path, { headers: { 'x-api-token': key }, body })
@@ -17,7 +13,7 @@ test('a key with a scope can call exactly the operations of that scope', async (
   await using app = await startTestApp()
   const document: ApiDocument = (await app.call('GET', '/openapi.json')).body
   const aliasOf: Partial<Record<string, Scope>> = { 'metrics:read': 'analytics:read' }
-  const all = await keyWith(app, scopes)
+  const all = await createKey(app, scopes)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
       path.startsWith('/api/v1/') && operation.security!.length > 0
@@ -44,7 +40,7 @@ test('a key with a scope can call exactly the operations of that scope', async (
   for (const scope of used)
     lacking.set(
       scope,
-      await keyWith(
+      await createKey(
         app,
         scopes.filter((each) => each !== scope && each !== aliasOf[scope]),
       ),
@@ -64,9 +60,9 @@ test('a key with a scope can call exactly the operations of that scope', async (
 
 test('a key without scopes, and every key from before, can call the public API only', async () => {
   await using app = await startTestApp()
-  const before = await keyWith(app, ['contacts:write', 'analytics:read'])
+  const before = await createKey(app, ['contacts:write', 'analytics:read'])
   await app.db.statement`update api_keys set public_only = default`
-  for (const key of [await keyWith(app), before]) {
+  for (const key of [await createKey(app), before]) {
     const check = await withKey(app, key, 'GET', '/public/api/v1/token/check')
     expect(check.body.data.scopes).toEqual(expect.arrayContaining(['contacts:write', 'analytics:read']))
     const rejected = await withKey(app, key, 'POST', '/api/v1/organization/contacts', { email: 'ada@example.com' })
@@ -82,7 +78,7 @@ test('a key without scopes, and every key from before, can call the public API o
 
 test('a program manages its resources with a key, also as a bearer token', async () => {
   await using app = await startTestApp()
-  const key = await keyWith(app, ['contacts:read', 'contacts:write', 'flows:write', 'webhooks:write', 'flows:send'])
+  const key = await createKey(app, ['contacts:read', 'contacts:write', 'flows:write', 'webhooks:write', 'flows:send'])
   const call = (method: string, path: string, body?: unknown) =>
     withKey(app, key, method, `/api/v1/organization${path}`, body)
   const contact = (await call('POST', '/contacts', { email: 'ada@example.com' })).body.data
@@ -106,7 +102,7 @@ test('a revoked or unknown key is not accepted, and a key reaches its own organi
   await using app = await startTestApp()
   const flowId = await createFlow(app)
   const other = await registerOther(app)
-  const foreign = (await other.manage('POST', '/organization/api-keys', { name: 'k', scopes })).body.data
+  const foreign = await create(other, '/api-keys', { name: 'k', scopes })
   const path = `/api/v1/organization/flows/${flowId}`
   expect((await withKey(app, foreign.api_key, 'GET', path)).status).toBe(404)
   expect((await withKey(app, foreign.api_key, 'DELETE', path)).status).toBe(404)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { join, password, registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { parseId } from '../../platform/values/ids.ts'
 
@@ -118,7 +119,7 @@ test('rejects an unknown role', async () => {
 test('withdraws the invitations of an owner who is demoted or removed', async () => {
   await using app = await startTestApp({}, ['serve'])
   const eve = await join(app, 'eve@acme.example', 'owner')
-  const kept = (await app.manage('POST', '/organization/invitations', { role: 'member' })).body.data
+  const kept = await create(app, '/invitations', { role: 'member' })
   const inviteTwice = async () => {
     const bodies = [{ email: 'eve2@acme.example', role: 'owner' }, { role: 'member' }]
     const made = await Promise.all(bodies.map((body) => eve.manage('POST', '/organization/invitations', body)))
@@ -165,14 +166,12 @@ test('API keys and webhooks name their creator, and can be stopped when the crea
   await using app = await startTestApp({}, ['serve'])
   const make = async (email: string) => {
     const person = await join(app, email, 'member')
-    const key = (await person.manage('POST', '/organization/api-keys', { name: 'Shop' })).body.data
-    const webhook = (
-      await person.manage('POST', '/organization/webhooks', {
-        name: 'CRM',
-        url: 'http://127.0.0.1:9/',
-        all_events: true,
-      })
-    ).body.data
+    const key = await create(person, '/api-keys', { name: 'Shop' })
+    const webhook = await create(person, '/webhooks', {
+      name: 'CRM',
+      url: 'http://127.0.0.1:9/',
+      all_events: true,
+    })
     return { ...person, key, webhook }
   }
   const checkKey = async (key: string) =>

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { failureLog } from '../../../test/support/failure-log.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { eraseInTransaction } from '../../operations/privacy/erase-contact.ts'
@@ -26,7 +27,7 @@ const countOf = async (app: TestApp, query: string): Promise<number> =>
   (await app.manage('GET', `/organization/contacts/count?${query}`)).body.data.count
 
 async function createGroup(app: TestApp, name: string): Promise<string> {
-  return (await app.manage('POST', '/organization/groups', { name })).body.data.id
+  return (await create(app, '/groups', { name })).id
 }
 
 function startWorker({ db }: TestApp): AsyncDisposable {
@@ -125,7 +126,7 @@ test('an action on a group that is deleted fails with the reason', async () => {
   await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   const group = await createGroup(app, 'Gone')
   const body = { action: 'add_to_group', group_id: group, matching: {} }
-  const { id } = (await app.manage('POST', '/organization/bulk-actions', body)).body.data
+  const { id } = await create(app, '/bulk-actions', body)
   await app.manage('DELETE', `/organization/groups/${group}`)
   await using _worker = startWorker(app)
   const failed = await until('the action to fail', async () => {

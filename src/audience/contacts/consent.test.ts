@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { appSecret, tokens } from '../../../test/support/readers.ts'
+import { create } from '../../../test/support/resources.ts'
 import { callUrl, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
@@ -28,9 +29,8 @@ const findId = async (app: TestApp, email: string): Promise<string> =>
 
 test('every subscription and unsubscription is kept with its time, source and address', async () => {
   await using app = await startTestApp({ APP_SECRET: appSecret })
-  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   await app.manage('PATCH', '/organization', { keep_addresses: true })
-  const group = await post('/groups', { name: 'News' })
+  const group = await create(app, '/groups', { name: 'News' })
   await members(app, group.id, [{ email: 'ada@example.com' }])
   const ada = await findId(app, 'ada@example.com')
   const flowId = await createFlow(app)
@@ -104,22 +104,21 @@ test('webhooks receive changes of contacts only if they select them by name', as
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   await using everything = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'true' })
-  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  const group = await post('/groups', { name: 'News' })
+  const group = await create(app, '/groups', { name: 'News' })
   await members(app, group.id, [{ email: 'early@example.com' }])
   expect(await app.db`select from events`).toEqual([])
-  await post('/webhooks', { name: 'CRM', url: receiver.url(), event_types: changeNames })
-  const all = await post('/webhooks', { name: 'All', url: everything.url(), all_events: true })
+  await create(app, '/webhooks', { name: 'CRM', url: receiver.url(), event_types: changeNames })
+  const all = await create(app, '/webhooks', { name: 'All', url: everything.url(), all_events: true })
   expect(all.event_types).not.toContain('contactCreated')
 
   await members(app, group.id, [{ email: 'ada@example.com' }, { email: 'bob@example.com', first_name: 'Bob' }])
   await members(app, group.id, [{ email: 'bob@example.com', first_name: 'Robert', attributes: { plan: 'pro' } }])
   await members(app, group.id, [{ email: 'bob@example.com', first_name: 'Robert' }])
-  const carol = (await post('/contacts', { email: 'carol@example.com' })).id
+  const carol = (await create(app, '/contacts', { email: 'carol@example.com' })).id
   await app.manage('PATCH', `${contacts}/${carol}`, { last_name: 'Shaw', status: 'unsubscribed' })
   await app.manage('PATCH', `${contacts}/${carol}`, { status: 'subscribed' })
   const dave = (await send(app, await createFlow(app), { contact_email: 'dave@example.com' })).body.data.contact_id
-  await post(`/groups/${group.id}/members`, { contact_ids: [dave] })
+  await create(app, `/groups/${group.id}/members`, { contact_ids: [dave] })
   const importId = await importFile(app, 'email,first_name\nada@example.com,Ada\nerin@example.com,Erin\n')
 
   const bodies = await until('all deliveries', () =>

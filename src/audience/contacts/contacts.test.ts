@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventIdAt } from '../../../test/support/event-world.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
 import { derivedEventId } from '../../events/recording/record.ts'
@@ -21,12 +22,6 @@ const newOrganization = await startSharedApp()
 
 const contacts = '/organization/contacts'
 
-async function create(app: TestApp, contact: object) {
-  const answer = await app.manage('POST', contacts, contact)
-  expect(answer.status, answer.text).toBe(201)
-  return answer.body.data
-}
-
 async function otherOrganization(app: TestApp) {
   const registered = await app.call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },
@@ -37,8 +32,8 @@ async function otherOrganization(app: TestApp) {
 
 test('a created contact is subscribed, belongs to the given groups and can be read', async () => {
   const app = await newOrganization()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Friends' })).body.data
-  const made = await create(app, {
+  const group = await create(app, '/groups', { name: 'Friends' })
+  const made = await create(app, '/contacts', {
     email: ' Ada@Example.com ',
     first_name: ' Ada ',
     attributes: { tags: ['a'] },
@@ -57,10 +52,10 @@ test('a created contact is subscribed, belongs to the given groups and can be re
 
 test('a contact is created without a subscription on request, but not as the member of a group', async () => {
   const app = await newOrganization()
-  const made = await create(app, { email: 'ada@example.com', subscription: 'not_subscribed' })
+  const made = await create(app, '/contacts', { email: 'ada@example.com', subscription: 'not_subscribed' })
   expect(made.status).toBe('not_subscribed')
   expect((await app.manage('GET', `${contacts}/${made.id}/consents`)).body.data).toEqual([])
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Friends' })).body.data
+  const group = await create(app, '/groups', { name: 'Friends' })
   const refused = await app.manage('POST', contacts, {
     email: 'bob@example.com',
     subscription: 'not_subscribed',
@@ -71,7 +66,7 @@ test('a contact is created without a subscription on request, but not as the mem
 
 test('invalid fields are rejected by name, and an existing address is a conflict', async () => {
   await using app = await startTestApp()
-  await create(app, { email: 'ada@example.com' })
+  await create(app, '/contacts', { email: 'ada@example.com' })
   const refused = async (body: object) => {
     const answer = await app.manage('POST', contacts, body)
     return [answer.status, answer.body.error.fields[0]?.path]
@@ -90,8 +85,13 @@ test('invalid fields are rejected by name, and an existing address is a conflict
 
 test('an update keeps omitted fields, clears a name with null and replaces attributes', async () => {
   const app = await newOrganization()
-  const { id } = await create(app, { email: 'ada@example.com', first_name: 'A', last_name: 'L', attributes: { a: 1 } })
-  await create(app, { email: 'taken@example.com' })
+  const { id } = await create(app, '/contacts', {
+    email: 'ada@example.com',
+    first_name: 'A',
+    last_name: 'L',
+    attributes: { a: 1 },
+  })
+  await create(app, '/contacts', { email: 'taken@example.com' })
   const edited = await app.manage('PATCH', `${contacts}/${id}`, {
     email: 'Ada.L@example.com',
     first_name: null,
@@ -113,7 +113,7 @@ test('an update keeps omitted fields, clears a name with null and replaces attri
 
 test('the status reflects unsubscribing, resubscribing and suppression, which takes precedence', async () => {
   await using app = await startTestApp()
-  const { id } = await create(app, { email: 'ada@example.com' })
+  const { id } = await create(app, '/contacts', { email: 'ada@example.com' })
   const statusAfter = async (body: object) => (await app.manage('PATCH', `${contacts}/${id}`, body)).body.data.status
   expect(await statusAfter({ status: 'unsubscribed' })).toBe('unsubscribed')
   expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
@@ -171,7 +171,7 @@ test('concurrent requests unsubscribe a contact only once', async () => {
 
 test('an unsubscription follows the contact to a new address, and stays with the old one', async () => {
   const app = await newOrganization()
-  const ada = await create(app, { email: 'ada@example.com' })
+  const ada = await create(app, '/contacts', { email: 'ada@example.com' })
   await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'unsubscribed' })
   await app.manage('PATCH', `${contacts}/${ada.id}`, { email: 'ada@new.example' })
   const listed = await app.manage('GET', '/organization/suppressions')
@@ -179,16 +179,16 @@ test('an unsubscription follows the contact to a new address, and stays with the
     'ada@example.com',
     'ada@new.example',
   ])
-  const bob = await create(app, { email: 'bob@example.com' })
+  const bob = await create(app, '/contacts', { email: 'bob@example.com' })
   const renamed = await app.manage('PATCH', `${contacts}/${bob.id}`, { email: 'ada@example.com' })
   expect(renamed.body.data.status).toBe('unsubscribed')
 })
 
 test('search matches every word against addresses and names, and wildcards literally', async () => {
   const app = await newOrganization()
-  await create(app, { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace' })
-  await create(app, { email: 'grace_h@navy.example', first_name: 'Grace', last_name: 'Hopper' })
-  await create(app, { email: 'anne@example.com', first_name: 'Änne', last_name: 'ÅSTRÖM' })
+  await create(app, '/contacts', { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace' })
+  await create(app, '/contacts', { email: 'grace_h@navy.example', first_name: 'Grace', last_name: 'Hopper' })
+  await create(app, '/contacts', { email: 'anne@example.com', first_name: 'Änne', last_name: 'ÅSTRÖM' })
   const found = async (query: string) => {
     const answer = await app.manage('GET', `${contacts}?query=${encodeURIComponent(query)}`)
     return answer.body.data.map((each: { email: string }) => each.email.split('@')[0])
@@ -201,23 +201,23 @@ test('search matches every word against addresses and names, and wildcards liter
   expect(await found('åström')).toEqual(['anne'])
   expect(await found('Ada@Exam')).toEqual(['ada'])
   expect(await found('da@example')).toEqual([])
-  await create(app, { email: 'eva@müller.example' })
+  await create(app, '/contacts', { email: 'eva@müller.example' })
   expect(await found('eva@müller.example')).toEqual(['eva'])
   expect(await found('@example.com')).toEqual(['anne', 'ada'])
   expect(await found('_')).toEqual(['grace_h'])
   expect(await found('%')).toEqual([])
   expect(await found('\\')).toEqual([])
-  await create(app, { email: 'oya@example.com', last_name: 'Ülkü-Özil' })
+  await create(app, '/contacts', { email: 'oya@example.com', last_name: 'Ülkü-Özil' })
   expect(await found('ülkü-özil')).toEqual(['oya'])
   expect(await found('\0')).toEqual(['oya', 'eva', 'anne', 'grace_h', 'ada'])
 })
 
 test('pages return every contact once, newest first, also by group and by status', async () => {
   const app = await newOrganization()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Half' })).body.data
+  const group = await create(app, '/groups', { name: 'Half' })
   const members = Array.from({ length: 25 }, (_, i) => ({ email: `m${String(i).padStart(2, '0')}@example.com` }))
   await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.id, members })
-  for (let i = 0; i < 5; i++) await create(app, { email: `n${i}@example.com` })
+  for (let i = 0; i < 5; i++) await create(app, '/contacts', { email: `n${i}@example.com` })
   await app.manage('POST', '/organization/suppressions', { email: 'm07@example.com' })
   const [first] = (await app.manage('GET', `${contacts}?query=m03@`)).body.data
   await app.manage('PATCH', `${contacts}/${first.id}`, { status: 'unsubscribed' })
@@ -297,7 +297,7 @@ async function storeHistory(db: Db, organizationText: string, contactText: strin
 
 test('the timeline shows messages and events, newest first, in pages', async () => {
   await using app = await startTestApp()
-  const ada = await create(app, { email: 'ada@example.com' })
+  const ada = await create(app, '/contacts', { email: 'ada@example.com' })
   const { flowId, sentId, waitingId, openId, bounceId } = await storeHistory(app.db, app.organizationId, ada.id)
   const [queued] = await app.db<{ at: Date }>`select queued_at as at from messages limit 1`
   // The id of a bounce contains the time of its message, however late the bounce arrives.
@@ -388,7 +388,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
 
 test('every page of the timeline continues after the previous one, whatever its last entry', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const ada = await create(app, { email: 'ada@example.com' })
+  const ada = await create(app, '/contacts', { email: 'ada@example.com' })
   const [organizationId, contactId] = [parseId('org', app.organizationId)!, parseId('con', ada.id)!]
   const startMs = Date.now()
   // Three messages within a minute, each with events before it, with it and much later.
@@ -445,10 +445,10 @@ async function rowsAbout({ db }: TestApp, name: RegExp): Promise<string[]> {
 test('erasing a contact removes all its personal data but its suppression, nothing of others, and keeps counts', async () => {
   await using app = await startTestApp()
   const organizationId = parseId('org', app.organizationId)!
-  const group = (await app.manage('POST', '/organization/groups', { name: 'G' })).body.data
+  const group = await create(app, '/groups', { name: 'G' })
   const [ada, bob] = [
-    await create(app, { email: 'ada@example.com', first_name: 'Ada', group_ids: [group.id] }),
-    await create(app, { email: 'bob@example.com', first_name: 'Bob', group_ids: [group.id] }),
+    await create(app, '/contacts', { email: 'ada@example.com', first_name: 'Ada', group_ids: [group.id] }),
+    await create(app, '/contacts', { email: 'bob@example.com', first_name: 'Bob', group_ids: [group.id] }),
   ]
   for (const [id, name] of [
     [ada.id, 'Ada'],
@@ -498,8 +498,7 @@ test('erasing a contact removes all its personal data but its suppression, nothi
 
 test('the timeline shows who made each change to a contact', async () => {
   await using app = await startTestApp()
-  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  const group = await post('/groups', { name: 'News' })
+  const group = await create(app, '/groups', { name: 'News' })
   await app.call('POST', '/public/api/v1/contacts/add-group-members', {
     headers: { 'x-api-token': app.apiKey },
     body: { group_id: group.id, members: [{ email: 'ada@example.com' }] },
@@ -510,8 +509,8 @@ test('the timeline shows who made each change to a contact', async () => {
   await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'unsubscribed' })
   await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'subscribed' })
   await app.manage('DELETE', `/organization/groups/${group.id}/members/${ada.id}`)
-  await post('/suppressions', { email: 'ada@example.com' })
-  await post('/suppressions', { email: 'ada@example.com' })
+  await create(app, '/suppressions', { email: 'ada@example.com' })
+  await create(app, '/suppressions', { email: 'ada@example.com' })
   await app.manage('DELETE', '/organization/suppressions/ada@example.com')
 
   const entries = (await app.manage('GET', `${contacts}/${ada.id}/timeline`)).body.data as Record<string, never>[]
@@ -560,7 +559,7 @@ test('the history of a contact is bounded', async () => {
 
 test('another organization cannot read, edit or erase a contact', async () => {
   const app = await newOrganization()
-  const ada = await create(app, { email: 'ada@example.com' })
+  const ada = await create(app, '/contacts', { email: 'ada@example.com' })
   const manageTheirs = await otherOrganization(app)
   expect((await manageTheirs('GET', `${contacts}?query=ada`)).body.data).toEqual([])
   const tries: [string, string, unknown?][] = [
@@ -591,7 +590,9 @@ test('search ignores accents and case, and finds a contact by its id', async () 
   const ids: Record<string, string> = {}
   for (const [local, name] of Object.entries(people)) {
     const [first_name, last_name] = name.split(' ')
-    ids[local] = (await create(app, { email: `p${Object.keys(ids).length}@example.com`, first_name, last_name })).id
+    ids[local] = (
+      await create(app, '/contacts', { email: `p${Object.keys(ids).length}@example.com`, first_name, last_name })
+    ).id
   }
   const found = async (query: string) => {
     const { body } = await app.manage('GET', `${contacts}?query=${encodeURIComponent(query)}`)

@@ -1,22 +1,20 @@
 import { expect, test } from 'vitest'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { newId, toText } from '../../platform/values/ids.ts'
 
 const groups = '/organization/groups'
 
-async function create(app: TestApp, name: string) {
-  const answer = await app.manage('POST', groups, { name })
-  expect(answer.status, answer.text).toBe(201)
-  return answer.body.data
-}
-
 async function createContact(app: TestApp, email: string): Promise<string> {
-  return (await app.manage('POST', '/organization/contacts', { email })).body.data.id
+  return (await create(app, '/contacts', { email })).id
 }
 
 test('groups are listed by name with the number of their members', async () => {
   await using app = await startTestApp()
-  const [zebra, ant] = [await create(app, ' Zebra '), await create(app, 'ant')]
+  const [zebra, ant] = [
+    await create(app, '/groups', { name: ' Zebra ' }),
+    await create(app, '/groups', { name: 'ant' }),
+  ]
   expect(zebra).toMatchObject({ name: 'Zebra', member_count: 0 })
   const members = [{ email: 'a@example.com' }, { email: 'b@example.com' }]
   await app.publicApi('POST', '/contacts/add-group-members', { group_id: zebra.id, members })
@@ -27,14 +25,14 @@ test('groups are listed by name with the number of their members', async () => {
 
 test('group names are unique regardless of case, on creation and renaming', async () => {
   await using app = await startTestApp()
-  const [one, two] = [await create(app, 'One'), await create(app, 'Two')]
+  const [one, two] = [await create(app, '/groups', { name: 'One' }), await create(app, '/groups', { name: 'Two' })]
   expect((await app.manage('POST', groups, { name: 'one' })).status).toBe(409)
   expect((await app.manage('PATCH', `${groups}/${two.id}`, { name: 'ONE' })).status).toBe(409)
   expect((await app.manage('PATCH', `${groups}/${one.id}`, { name: 'ONE' })).body.data.name).toBe('ONE')
-  await create(app, 'Grüne Äpfel')
+  await create(app, '/groups', { name: 'Grüne Äpfel' })
   expect((await app.manage('POST', groups, { name: 'GRÜNE äpfel' })).status).toBe(409)
   expect((await app.manage('PATCH', `${groups}/${two.id}`, { name: 'grüne äPFEL' })).status).toBe(409)
-  await create(app, 'Grune Apfel')
+  await create(app, '/groups', { name: 'Grune Apfel' })
   for (const name of ['', '  ', 'x'.repeat(201), 'a\0b', 7])
     expect((await app.manage('POST', groups, { name })).status).toBe(422)
   expect((await app.manage('PATCH', `${groups}/${toText('grp', newId('grp'))}`, { name: 'One' })).status).toBe(404)
@@ -42,7 +40,7 @@ test('group names are unique regardless of case, on creation and renaming', asyn
 
 test('deleting a group keeps its contacts', async () => {
   await using app = await startTestApp()
-  const group = await create(app, 'Gone')
+  const group = await create(app, '/groups', { name: 'Gone' })
   const id = await createContact(app, 'ada@example.com')
   await app.manage('POST', `${groups}/${group.id}/members`, { contact_ids: [id] })
   expect((await app.manage('DELETE', `${groups}/${group.id}`)).body.data).toBe(null)
@@ -54,7 +52,7 @@ test('deleting a group keeps its contacts', async () => {
 
 test('groups come in pages if there is a limit', async () => {
   await using app = await startTestApp()
-  for (const name of ['delta', 'Alpha', 'charlie', 'Bravo']) await create(app, name)
+  for (const name of ['delta', 'Alpha', 'charlie', 'Bravo']) await create(app, '/groups', { name: name })
   const read = async (query: string) => {
     const { status, body } = await app.manage('GET', `${groups}?${query}`)
     return { status, names: body.data?.map(({ name }: { name: string }) => name), cursor: body.next_cursor }
@@ -70,7 +68,7 @@ test('groups come in pages if there is a limit', async () => {
 
 test('all contacts are added to a group or none, and not_subscribed ones become subscribed', async () => {
   await using app = await startTestApp()
-  const group = await create(app, 'G')
+  const group = await create(app, '/groups', { name: 'G' })
   const [ada, bob] = [await createContact(app, 'ada@example.com'), await createContact(app, 'bob@example.com')]
   await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
   const path = `${groups}/${group.id}/members`
@@ -92,7 +90,7 @@ test('all contacts are added to a group or none, and not_subscribed ones become 
 
 test('adding to a group never subscribes an address that unsubscribed', async () => {
   await using app = await startTestApp()
-  const group = await create(app, 'G')
+  const group = await create(app, '/groups', { name: 'G' })
   const emails = ['by.hand@example.com', 'by.api@example.com']
   const [byHand, byApi] = await Promise.all(emails.map((email) => createContact(app, email)))
   await app.db.statement`update contacts set subscription = 'not_subscribed'`
@@ -110,7 +108,7 @@ test('adding to a group never subscribes an address that unsubscribed', async ()
 
 test('another organization can neither read nor change a group', async () => {
   await using app = await startTestApp()
-  const group = await create(app, 'Ours')
+  const group = await create(app, '/groups', { name: 'Ours' })
   const ada = await createContact(app, 'ada@example.com')
   const registered = await app.call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
 const newOrganization = await startSharedApp()
@@ -7,7 +8,7 @@ const newOrganization = await startSharedApp()
 const password = 'correct horse battery'
 
 async function createGroup(app: TestApp, name = 'Customers'): Promise<string> {
-  return (await app.manage('POST', '/organization/groups', { name })).body.data.id
+  return (await create(app, '/groups', { name })).id
 }
 
 const add = (app: TestApp, groupId: unknown, members: unknown) =>
@@ -221,9 +222,9 @@ test('a malformed body is rejected with the invalid field', async () => {
 test('a key without the scope contacts:write cannot add members', async () => {
   const app = await newOrganization()
   const groupId = await createGroup(app)
-  const key = await app.manage('POST', '/organization/api-keys', { name: 'reader', scopes: ['analytics:read'] })
+  const key = await createKey(app, ['analytics:read'])
   const answer = await app.call('POST', '/public/api/v1/contacts/add-group-members', {
-    headers: { 'x-api-token': key.body.data.api_key },
+    headers: { 'x-api-token': key },
     body: { group_id: groupId, members: [{ email: 'ada@example.com' }] },
   })
   expect([answer.status, answer.body.error.type]).toEqual([403, 'insufficient_scope'])
@@ -259,7 +260,7 @@ test('the same address in two organizations is two contacts, and neither can add
   const theirGroup = await app.call('POST', '/api/v1/organization/groups', { headers, body: { name: 'Customers' } })
   const addTheirs = (id: string) =>
     app.call('POST', '/public/api/v1/contacts/add-group-members', {
-      headers: { 'x-api-token': key.body.data.api_key },
+      headers: { 'x-api-token': key },
       body: { group_id: id, members: [{ email: 'ada@example.com', first_name: 'Other' }] },
     })
   expect((await addTheirs(groupId)).status).toBe(404)

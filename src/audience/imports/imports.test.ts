@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { create } from '../../../test/support/resources.ts'
 import { oneServerTest } from '../../../test/support/server-tests.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
@@ -51,7 +52,7 @@ async function contactsOf(app: TestApp) {
 
 test('a file is imported into a group with detected columns, and the report lists rejected lines', async () => {
   await using app = await startTestApp()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
+  const group = await create(app, '/groups', { name: 'Imported' })
   await app.manage('POST', '/organization/contacts', { email: 'known@example.com', first_name: 'Known' })
   const file = [
     '\ufeffE-Mail Address;First Name;Surname;Plan Name;Plan Name;',
@@ -116,7 +117,7 @@ test('a file is imported into a group with detected columns, and the report list
 
 test('a dry run counts what an import would do, changes nothing, and is started or cancelled', async () => {
   const app = await newOrganization()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
+  const group = await create(app, '/groups', { name: 'Imported' })
   await app.manage('POST', '/organization/contacts', { email: 'known@example.com', first_name: 'Known' })
   // More than one slice.
   const people = Array.from({ length: 5_100 }, (_, index) => `person${index}@example.com,Person ${index}`)
@@ -217,7 +218,7 @@ test('addresses with names and numbers with decimal commas are imported', async 
 
 test('the status column unsubscribes and suppresses contacts, and an import never resubscribes', async () => {
   const app = await newOrganization()
-  const add = async (email: string) => (await app.manage('POST', '/organization/contacts', { email })).body.data.id
+  const add = async (email: string) => (await create(app, '/contacts', { email })).id
   await add('known@example.com')
   const left = await add('left@example.com')
   await app.manage('PATCH', `/organization/contacts/${left}`, { status: 'unsubscribed' })
@@ -238,7 +239,7 @@ test('the status column unsubscribes and suppresses contacts, and an import neve
     ['lead@example.com', 'lead'],
     ['x'.repeat(100_000), '\u0007'.repeat(100)],
   ]
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
+  const group = await create(app, '/groups', { name: 'Imported' })
   const file = ['email,Status', ...rows.map((row) => row.join())].join('\n')
   const mapping = '{"email":"email","status":"Status"}'
   const done = await importFile(app, file, { group_id: group.id, mapping })
@@ -309,7 +310,7 @@ test('contacts can be imported as not subscribed, and existing subscriptions do 
   expect(await statusOf('new@example.com')).toBe('subscribed')
   expect(await statusOf('left@example.com')).toBe('unsubscribed')
 
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Members' })).body.data
+  const group = await create(app, '/groups', { name: 'Members' })
   const refused = await upload(app, file, { ...query, group_id: group.id })
   expect([refused.status, refused.body.error.fields[0].path]).toEqual([422, 'subscription'])
 })
@@ -527,7 +528,7 @@ test('uploads in progress count as imports, also if they start at the same time'
 
 test('deleting the group fails the import', async () => {
   const app = await newIdleOrganization()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data
+  const group = await create(app, '/groups', { name: 'Gone' })
   const accepted = await upload(app, 'email\na@example.com\n', { group_id: group.id })
   await app.manage('DELETE', `/organization/groups/${group.id}`)
   expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, accepted.body.data.id), Infinity)).toBe(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { asDistributed } from '../../../test/support/as-distributed.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { newId, parseId } from '../../platform/values/ids.ts'
@@ -35,15 +36,17 @@ async function contactsOf(app: TestApp) {
 
 test('undoing an import removes and restores what nobody has changed since', async () => {
   await using app = await startTestApp()
-  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  const [group, other] = [await post('/groups', { name: 'News' }), await post('/groups', { name: 'Other' })]
+  const [group, other] = [
+    await create(app, '/groups', { name: 'News' }),
+    await create(app, '/groups', { name: 'Other' }),
+  ]
   const old = { first_name: 'Ada', attributes: { plan: 'free', seats: 3 } }
-  await post('/contacts', { email: 'ada@example.com', ...old })
-  await post('/contacts', { email: 'bob@example.com', first_name: 'Bob', attributes: { plan: 'free' } })
-  await post('/contacts', { email: 'left@example.com' })
+  await create(app, '/contacts', { email: 'ada@example.com', ...old })
+  await create(app, '/contacts', { email: 'bob@example.com', first_name: 'Bob', attributes: { plan: 'free' } })
+  await create(app, '/contacts', { email: 'left@example.com' })
   const flowId = await createFlow(app)
   await send(app, flowId, { contact_email: 'sent@example.com' })
-  await post('/suppressions', { email: 'never@example.com' })
+  await create(app, '/suppressions', { email: 'never@example.com' })
   const before = await contactsOf(app)
 
   const many = Array.from({ length: 6_000 }, (_, index) => `reader${index}@example.com,Reader,pro,,`)
@@ -82,7 +85,7 @@ test('undoing an import removes and restores what nobody has changed since', asy
     await find('reader12@example.com'),
   ]
   await app.manage('PATCH', `${contacts}/${edited.id}`, { last_name: 'Kept' })
-  await post(`/groups/${other.id}/members`, { contact_ids: [joined.id] })
+  await create(app, `/groups/${other.id}/members`, { contact_ids: [joined.id] })
   await send(app, flowId, { contact_email: emailed.email })
 
   const organizationId = parseId('org', app.organizationId)
@@ -137,7 +140,7 @@ test('undoing an import removes and restores what nobody has changed since', asy
 
 test('the contacts of an import are those that it created, changed and added to its group', async () => {
   await using app = await startTestApp()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  const group = await create(app, '/groups', { name: 'News' })
   for (const email of ['changed@example.com', 'joined@example.com', 'other@example.com'])
     await app.manage('POST', contacts, { email, first_name: 'Old' })
   await app.manage('POST', contacts, { email: 'member@example.com', group_ids: [group.id] })
@@ -162,14 +165,14 @@ test('the contacts of an import are those that it created, changed and added to 
 
 test('undoing an import on a distributed database removes the contacts that it created', async () => {
   await using app = await startTestApp({}, undefined, { openFor: ({ db }) => asDistributed(db) })
-  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  const group = await create(app, '/groups', { name: 'News' })
   const id = await importFile(app, 'email\nada@example.com\nbob@example.com\n', group.id)
   expect((await undo(app, id)).undo).toMatchObject({ removed: 2, kept: 0 })
 })
 
 test('an import can be undone for 7 days, and its recorded changes are deleted then', async () => {
   await using app = await startTestApp()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  const group = await create(app, '/groups', { name: 'News' })
   await app.manage('POST', contacts, { email: 'ada@example.com', first_name: 'Ada' })
   const id = await importFile(app, 'email,first_name\nada@example.com,Augusta\n', group.id)
   await forgetExpiredChanges(app.db)

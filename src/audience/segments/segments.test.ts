@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { createBoundedRead } from '../../platform/db/bounded-read.ts'
@@ -32,7 +33,7 @@ const emailsIn = async (app: TestApp, query: string): Promise<string[]> =>
 
 test('a saved or unsaved filter selects contacts in lists and counts, together with other filters', async () => {
   await using app = await startTestApp()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Customers' })).body.data
+  const group = await create(app, '/groups', { name: 'Customers' })
   await addContact(app, 'ada@example.com', { plan: 'pro', seats: 12 }, [group.id])
   await addContact(app, 'bob@example.com', { plan: 'Pro', seats: '3' })
   await addContact(app, 'eve@example.com', { plan: 'free' })
@@ -128,7 +129,7 @@ test('invalid filters are refused with the path of each problem', async () => {
 
 test('a group cannot be deleted while a segment uses it, and other organizations have no part in it', async () => {
   await using app = await startTestApp()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'Beta' })).body.data
+  const group = await create(app, '/groups', { name: 'Beta' })
   const filter = { type: 'group', operator: 'not_member', group_id: group.id }
   const segment = (await app.manage('POST', segments, { name: 'Not beta', filter })).body.data
   const refused = await app.manage('DELETE', `/organization/groups/${group.id}`)

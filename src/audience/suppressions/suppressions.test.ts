@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 
 const suppressions = '/organization/suppressions'
@@ -29,9 +30,8 @@ test('a manual suppression is idempotent, listed, and removed under any spelling
 
 test('removing suppressions covers all reasons, and resubscribes only unsubscribed contacts', async () => {
   await using app = await startTestApp()
-  const create = async (email: string) =>
-    (await app.manage('POST', '/organization/contacts', { email })).body.data.id as string
-  const [ada, bob] = [await create('ada@example.com'), await create('bob@example.com')]
+  const { id: ada } = await create(app, '/contacts', { email: 'ada@example.com' })
+  const { id: bob } = await create(app, '/contacts', { email: 'bob@example.com' })
   await app.manage('PATCH', `/organization/contacts/${ada}`, { status: 'unsubscribed' })
   await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
   for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('POST', suppressions, { email })
@@ -44,8 +44,8 @@ test('removing suppressions covers all reasons, and resubscribes only unsubscrib
 test('suppressions are filtered by address and reason, and paged newest first per organization', async () => {
   await using app = await startTestApp()
   for (let i = 0; i < 9; i++) await app.manage('POST', suppressions, { email: `m${i}@example.com` })
-  const contact = await app.manage('POST', '/organization/contacts', { email: 'm1@example.com' })
-  await app.manage('PATCH', `/organization/contacts/${contact.body.data.id}`, { status: 'unsubscribed' })
+  const contact = await create(app, '/contacts', { email: 'm1@example.com' })
+  await app.manage('PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
   // All with the same timestamp, like those of one batch.
   await app.db.statement`update suppressions set created_at = '2026-01-01T00:00:00.123Z' where email < 'm5'`
 
@@ -77,7 +77,7 @@ test('suppressions are filtered by address and reason, and paged newest first pe
 
 test('a list of addresses is suppressed once, with a result per entry, and is found by parts and ids', async () => {
   await using app = await startTestApp()
-  const { id } = (await app.manage('POST', '/organization/contacts', { email: 'zoe@exämple.org' })).body.data
+  const { id } = await create(app, '/contacts', { email: 'zoe@exämple.org' })
   const list = 'zoe@exämple.org\r\n"bob@example.com";BOB@example.com\n\n Carol <carol@example.com> \nnonsense\n'
   const first = (await app.manage('POST', `${suppressions}/list`, { list, detail: 'Closed accounts' })).body.data
   expect(first).toMatchObject({ added: 3, already_suppressed: 1, rejected: 1 })

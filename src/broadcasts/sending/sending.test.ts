@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { emails, fill, storeOtherBroadcast } from '../../../test/support/broadcasts.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { password } from '../../../test/support/people.ts'
 import { type ReceivedEmail, startRelay, type TestRelay } from '../../../test/support/relay.ts'
 import { oneServerTest } from '../../../test/support/server-tests.ts'
@@ -105,7 +106,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
     ['early@example.com', 'mailbox_full'],
   ])
   expect(sent.results).toMatchObject({ hard_bounced: 1, soft_bounced: 1, opened: 0 })
-  const early = (await app.manage('GET', `/organization/messages/${bounced[1]!.message_id}`)).body.data
+  const early = await getMessage(app, bounced[1]!.message_id)
   expect(early).toMatchObject({ status: 'bounced', reason: 'mailbox_full' })
 
   const path = `/organization/broadcasts/${broadcast.id}/recipients/export`
@@ -136,7 +137,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
 
   // A message of a broadcast is a message like any other, with its events.
   const messageId = (await broadcast.recipients('sent'))[0]!.message_id
-  const message = (await app.manage('GET', `/organization/messages/${messageId}`)).body.data
+  const message = await getMessage(app, messageId)
   expect(message).toMatchObject({ status: 'sent', flow_id: flow, events: [{ event_name: 'emailSent' }] })
 
   // A second round sends to the failed recipient only.
@@ -423,6 +424,6 @@ test('a bounce that is reported while a deferred email is sent again is counted'
   expect((await broadcast.ended()).counts).toMatchObject({ sent: 0, bounced: 1, queued: 0 })
   const [bounced] = await broadcast.recipients('bounced')
   expect(bounced).toMatchObject({ reason: 'mailbox_full' })
-  const message = (await app.manage('GET', `/organization/messages/${bounced!.message_id}`)).body.data
+  const message = await getMessage(app, bounced!.message_id)
   expect(message).toMatchObject({ status: 'bounced', engagement: 'bounced', sent_at: expect.any(String) })
 })

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
+import { create } from '../../../test/support/resources.ts'
 import { smallGif } from '../../../test/support/small-gif.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
@@ -24,10 +26,7 @@ const html =
 /** The HTML of an email that was sent through the flow. */
 async function sendAndRead(app: TestApp, flowId: string): Promise<string> {
   const { message_id: id } = (await send(app, flowId)).body.data
-  return until(
-    'the email',
-    async () => (await app.manage('GET', `/organization/messages/${id}`)).body.data.html as string,
-  )
+  return until('the email', async () => (await getMessage(app, id)).html as string)
 }
 
 test('an empty brand has defaults, and a change of one field keeps the others', async () => {
@@ -116,14 +115,14 @@ test('emails have the brand that their version was published with, until the flo
 test('a preview and a test email have the current brand, and an unknown field of the brand is an error', async () => {
   const app = await newApp()
   const draft = { name: 'News', kind: 'marketing', subject: 'News', html: '<p>{{ brand.color }}</p>', draft: true }
-  const { id } = (await app.manage('POST', '/organization/flows', draft)).body.data
+  const { id } = await create(app, '/flows', draft)
   const testEmail = async () => {
     const { body } = await app.manage('POST', `/organization/flows/${id}/test`, {
       to: ['ada@example.com'],
       draft: true,
     })
     const { message_id: message } = body.data.emails[0]
-    return until('the test', async () => (await app.manage('GET', `/organization/messages/${message}`)).body.data.html)
+    return until('the test', async () => (await getMessage(app, message)).html)
   }
   expect(await testEmail()).toContain('#1f5fa3')
   await change(app, { color: '#00aa00' })

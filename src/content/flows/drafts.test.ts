@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -142,7 +143,7 @@ test('the draft can be tested: with its content and kind, and without a version 
   const context = { order_id: 7 }
   const test = async (body: object) => {
     const answer = await call('POST', `/${id}/test`, { to: 'ada@example.com', context, ...body })
-    return (await app.manage('GET', `/organization/messages/${answer.body.data.message_id}`)).body.data
+    return await getMessage(app, answer.body.data.message_id)
   }
   expect(await test({})).toMatchObject({ subject: '[Test] Order 7 is on its way', flow_version: 1 })
   const drafted = await test({ draft: true })

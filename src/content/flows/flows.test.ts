@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../../test/support/flows.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { type Answer, startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { parseId } from '../../platform/values/ids.ts'
@@ -140,7 +141,7 @@ test('a preview equals a test email to the same address', async () => {
 
   const preview = (await app.manage('POST', `${path}/preview`, { contact_email: email })).body.data
   const test = await app.manage('POST', `${path}/test`, { to: email })
-  const sent = (await app.manage('GET', `/organization/messages/${test.body.data.message_id}`)).body.data
+  const sent = await getMessage(app, test.body.data.message_id)
 
   expect(preview).toMatchObject({ subject: 'For Grace', html: sent.html, text: sent.text })
   expect(preview.html).toMatch(/<p>pro<\/p>.*>Unsubscribe</)

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { type OtherRecords, startNameServer } from '../../../test/support/name-server.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -16,7 +18,7 @@ const names = await startNameServer(
 const settings = { DNS_SERVERS: names.address, MAIL_FROM: 'Operator <mail@operator.example>' }
 
 async function verified(manage: TestApp['manage'], name: string): Promise<string> {
-  const { id, records } = (await manage('POST', '/organization/domains', { name })).body.data
+  const { id, records } = await create({ manage }, '/domains', { name })
   for (const { purpose, name, value } of records as Record[])
     if (purpose === 'ownership' || purpose === 'dkim') published.set(name, { txt: [value] })
   expect((await manage('POST', `/organization/domains/${id}/verify`)).body.data.status).toBe('verified')
@@ -37,7 +39,7 @@ test('the first verified domain becomes that of the default sender, which sends 
     const before = relay.mails.length
     const { message_id: id } = (await send(app, flowId)).body.data
     const { raw } = await until('the email', () => relay.mails[before])
-    const shown = (await manage('GET', `/organization/messages/${id}`)).body.data.from
+    const shown = (await getMessage({ manage }, id)).from
     return { shown, from: fromOf(raw), signer: signerOf(raw) }
   }
   expect(await sent()).toEqual({

@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { addMailServer } from '../../../test/support/mail-servers.ts'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../../test/support/name-server.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { recordDomainChange } from '../../operations/notices/domain-notices.ts'
 import { reseal } from '../../platform/db/sealed.ts'
@@ -55,8 +56,7 @@ type Record = {
 }
 type Domain = { id: string; name: string; status: string; records: Record[] }
 
-const add = async (app: TestApp, name: string) =>
-  (await app.manage('POST', '/organization/domains', { name })).body.data as Domain
+const add = async (app: TestApp, name: string) => (await create(app, '/domains', { name })) as Domain
 const verify = async (app: TestApp, { id }: Domain) => app.manage('POST', `/organization/domains/${id}/verify`)
 const recordOf = ({ records }: Domain, purpose: string) => records.find((record) => record.purpose === purpose)!
 
@@ -273,7 +273,7 @@ test('a domain that one organization has verified cannot be added or verified by
   await using app = await start()
   const other = await registerOther(app)
   const mine = await add(app, 'example.com')
-  const theirs = (await other.manage('POST', '/organization/domains', { name: 'example.com' })).body.data as Domain
+  const theirs = (await create(other, '/domains', { name: 'example.com' })) as Domain
   expect(recordOf(theirs, 'ownership').value).not.toBe(recordOf(mine, 'ownership').value)
   publish(mine)
   expect((await verify(app, mine)).body.data.status).toBe('verified')
@@ -308,7 +308,7 @@ test('domains are checked in the background, those of each organization in turn'
   await using app = await start()
   const other = await registerOther(app)
   for (let i = 0; i < 3; i++) await add(app, `shop${i}.example.com`)
-  const domain = (await other.manage('POST', '/organization/domains', { name: 'example.org' })).body.data as Domain
+  const domain = (await create(other, '/domains', { name: 'example.org' })) as Domain
   publish(domain)
   await checkDueDomains(partsOf(app))
   expect((await other.manage('GET', `/organization/domains/${domain.id}`)).body.data.status).toBe('verified')
@@ -322,7 +322,7 @@ test('a domain whose check fails does not delay those of others, and is checked 
   const other = await registerOther(app)
   const broken = await add(app, 'broken.example.com')
   await add(app, 'shop.example.com')
-  const domain = (await other.manage('POST', '/organization/domains', { name: 'example.org' })).body.data as Domain
+  const domain = (await create(other, '/domains', { name: 'example.org' })) as Domain
   publish(domain)
   await app.db`
     create function fail() returns trigger as $$ begin raise exception 'cannot be stored'; end $$ language plpgsql`

@@ -7,6 +7,7 @@ import { fill } from '../../../test/support/broadcasts.ts'
 import { collectStatements } from '../../../test/support/collect-statements.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { addImage } from '../../../test/support/images.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../../test/support/name-server.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
@@ -186,7 +187,7 @@ test('an email carries the hosts of its domain while their records are found, an
   expect(hostsOf(await receive(app, 'a@shop.example.com', 'dan@example.com'))).toEqual(hostsOf(other))
   const bounce = (to: string) => deliver(app.app.bouncePort()!, '', to, deliveryStatusMail(to))
   expect(await bounce(first.sender)).toMatchObject({ kind: 'accepted' })
-  expect((await app.manage('GET', `/organization/messages/${first.messageId}`)).body.data.status).toBe('bounced')
+  expect((await getMessage(app, first.messageId)).status).toBe('bounced')
   expect(await bounce(first.sender.replace('shop.example.com', 'example.org'))).toMatchObject({ kind: 'refused' })
 })
 
@@ -247,9 +248,7 @@ test('the link of one organization is rejected at the host of another, and nothi
   expect(await at(app, 'links.b.example.com', page.pathname, { method: 'POST' })).toBe(404)
   expect(await at(app, 'links.b.example.com', `${page.pathname}/undo`, { method: 'POST' })).toBe(404)
   const events = async () =>
-    (await app.manage('GET', `/organization/messages/${messageId}`)).body.data.events.map(
-      ({ event_name: eventName }: { event_name: string }) => eventName,
-    )
+    (await getMessage(app, messageId)).events.map(({ event_name: eventName }: { event_name: string }) => eventName)
   await until('the event of the email', async () => (await events()).length > 0)
   expect(await events()).toEqual(['emailSent'])
 

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { emails, fill } from '../../../test/support/broadcasts.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { addMailServer } from '../../../test/support/mail-servers.ts'
+import { settledMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { freePort } from '../../../test/support/service.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
@@ -19,12 +20,6 @@ const newOrganization = await startSharedApp({
 const attemptsOf = ({ db, organizationId }: TestApp) =>
   db`select distinct attempt from jobs where organization_id = ${parseId('org', organizationId)!} and kind = 'message.send'`
 
-const settled = (app: TestApp, id: string) =>
-  until('the message to be settled', async () => {
-    const { data } = (await app.manage('GET', `/organization/messages/${id}`)).body
-    return data.status === 'queued' ? undefined : data
-  })
-
 test('email leaves through the second mail server while the first refuses connections, and none is lost or doubled', async () => {
   await using second = await startRelay({ parse: false })
   const port = await freePort()
@@ -35,7 +30,7 @@ test('email leaves through the second mail server while the first refuses connec
   const to = (n: number) => ({ contact_email: `c${n}@example.com` })
   const [first] = await Promise.all(Array.from({ length: 60 }, (_, n) => send(app, flowId, to(n))))
   await until('all emails', () => second.mails.length === 60)
-  const message = await settled(app, first!.body.data.message_id)
+  const message = await settledMessage(app, first!.body.data.message_id)
   expect(message).toMatchObject({ status: 'sent', mail_server: { id: backup, name: 'Second' } })
   expect(new Set(second.mails.map(({ recipient }) => recipient)).size).toBe(60)
 
@@ -66,7 +61,7 @@ test('an email that may have been accepted waits for the same mail server, while
   const { message_id: messageId } = sent.body.data
   await until('the email to arrive', () => primary.mails.length === 1)
   const other = await send(app, flowId, { contact_email: 'other@example.com' })
-  await settled(app, other.body.data.message_id)
+  await settledMessage(app, other.body.data.message_id)
   await until('its server to be found down', async () => {
     const { data } = (await app.manage('GET', `/organization/messages/${messageId}`)).body
     return data.waiting?.cause === 'mail_server_unreachable' && data.mail_server?.id === id
@@ -74,7 +69,7 @@ test('an email that may have been accepted waits for the same mail server, while
   expect(second.mails.map(({ recipient }) => recipient)).toEqual(['other@example.com'])
 
   await using back = await startRelay({ port: primary.port })
-  expect(await settled(app, messageId)).toMatchObject({ status: 'sent', mail_server: { id } })
+  expect(await settledMessage(app, messageId)).toMatchObject({ status: 'sent', mail_server: { id } })
   expect(second.mails).toHaveLength(1)
   expect(back.mails.map(({ mail }) => mail.messageId)).toEqual(primary.mails.map(({ mail }) => mail.messageId))
 })
@@ -100,12 +95,15 @@ test('while all mail servers of an organization are down, its email waits withou
   const other = await newOrganization()
   const before = installation.mails.length
   const otherSent = await send(other, await createFlow(other))
-  expect(await settled(other, otherSent.body.data.message_id)).toMatchObject({ status: 'sent', mail_server: null })
+  expect(await settledMessage(other, otherSent.body.data.message_id)).toMatchObject({
+    status: 'sent',
+    mail_server: null,
+  })
   expect(installation.mails).toHaveLength(before + 1)
   expect(await attemptsOf(app)).toEqual([{ attempt: 0 }])
 
   await using back = await startRelay({ port })
-  expect(await settled(app, id)).toMatchObject({ status: 'sent' })
+  expect(await settledMessage(app, id)).toMatchObject({ status: 'sent' })
   expect([installation.mails.length - before, back.mails.length]).toEqual([1, 1])
 })
 
@@ -120,7 +118,7 @@ test('kinds, From domains and weights decide which mail server carries an email'
   const ours = await createFlow(app, { from_email: 'hello@Brand.example' })
   const rest = await createFlow(app)
   await app.manage('POST', '/organization/contacts', { email: 'ada@example.com', subscription: 'subscribed' })
-  for (const flowId of [news, ours, rest]) await settled(app, (await send(app, flowId)).body.data.message_id)
+  for (const flowId of [news, ours, rest]) await settledMessage(app, (await send(app, flowId)).body.data.message_id)
   expect([marketing.mails.length, brand.mails.length, installation.mails.length - before]).toEqual([1, 1, 1])
   expect(brand.mails[0]!.mail.from?.address).toBe('hello@brand.example')
 })
@@ -147,7 +145,7 @@ test('webhooks and owners are told once that a mail server is failing, and webho
     event_name: 'mailServerRecovered',
     data: { reason: null },
   })
-  expect(await settled(app, sent.body.data.message_id)).toMatchObject({ status: 'sent' })
+  expect(await settledMessage(app, sent.body.data.message_id)).toMatchObject({ status: 'sent' })
   expect([receiver.posts.length, back.mails.length]).toEqual([2, 1])
 })
 
@@ -161,7 +159,7 @@ test('a daily limit is exact: marketing waits for the next day, and transactiona
   const broadcast = await create([await group('All', emails('a', 50))])
   await broadcast.start()
   await until('the limit', () => limited.mails.length === 20)
-  const message = await settled(app, (await send(app, await createFlow(app))).body.data.message_id)
+  const message = await settledMessage(app, (await send(app, await createFlow(app))).body.data.message_id)
   expect(message).toMatchObject({ status: 'sent', mail_server: { name: 'Second' } })
   const news = await createFlow(app, { kind: 'marketing' })
   await app.manage('POST', '/organization/contacts', { email: 'reader@example.com', subscription: 'subscribed' })

@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import { expect, test } from 'vitest'
 import { elsewhere, localhost } from '../../../test/support/certificates.ts'
 import { hang, type RawSmtpOptions, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
@@ -53,7 +54,7 @@ test('every step of a working connection is shown, and the status becomes workin
   await using server = await startTlsServer({})
   const place = { host: 'localhost', port: server.port, security: 'starttls' }
   const body = { name: 'Main', ...place, username: 'ada', password: 'right' }
-  const { id } = (await app.manage('POST', '/organization/mail-servers', body)).body.data
+  const { id } = await create(app, '/mail-servers', body)
   const { data } = (await app.manage('POST', `/organization/mail-servers/${id}/test`)).body
   expect(data).toEqual({
     ok: true,
@@ -143,7 +144,7 @@ test('OAuth 2: the access token is requested, and a rejection is shown without s
   const oauth = { ...client, refresh_token: 'refresh-1', token_url: provider.url() }
   const place = { host: 'localhost', port: server.port, security: 'starttls' }
   const body = { name: 'Main', ...place, username: 'ada', oauth }
-  const { id } = (await app.manage('POST', '/organization/mail-servers', body)).body.data
+  const { id } = await create(app, '/mail-servers', body)
   const check = async (): Promise<Result> =>
     (await app.manage('POST', `/organization/mail-servers/${id}/test`)).body.data
 

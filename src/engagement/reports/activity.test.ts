@@ -1,22 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { click, createWorld, eventIn, record, type World } from '../../../test/support/event-world.ts'
+import { click, createWorldIn, eventIn, record, type World } from '../../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
 import { derivedEventId, type NewEvent } from '../../events/recording/record.ts'
 import { readPage } from '../../platform/http/paging.ts'
 import { type EventName, eventNames } from '../../platform/values/event-types.ts'
-import { type ContactId, type FlowId, newId, type OrganizationId, parseId, toText } from '../../platform/values/ids.ts'
+import { type ContactId, type FlowId, newId, toText } from '../../platform/values/ids.ts'
 import { activityCursor, listActivity } from './activity.ts'
 
-const worldOf = (app: TestApp, options: object = {}) =>
-  createWorld(app.db, { organizationId: parseId('org', app.organizationId) as OrganizationId, ...options })
 const list = (app: TestApp, query: Record<string, string> = {}) =>
   app.manage('GET', `/organization/events?${new URLSearchParams(query)}`)
 
 test('an event is listed with its flow, contact and data', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   const event = click(world, 0, 'a', { at: '2026-03-01T12:00:00.123Z', machine: true })
   await record(app.db, [event])
   const [message] = world.messages
@@ -44,7 +42,7 @@ test('an event is listed with its flow, contact and data', async () => {
 
 test('missing messages and erased contacts are null', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   await record(app.db, [eventIn(world, 0, 'contactUnsubscribe', { aboutContact: true, data: { method: 'api' } })])
   await app.db.statement`delete from contacts`
   expect((await list(app)).body.data).toMatchObject([
@@ -54,7 +52,7 @@ test('missing messages and erased contacts are null', async () => {
 
 test('a bounce is listed at its time, although its id has the time of its message', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   const messageId = world.messages[0]!.id
   const open = eventIn(world, 0, 'emailOpen', { at: new Date(Date.now() + 60_000) })
   const bounce = eventIn(world, 0, 'emailSoftBounce', {
@@ -86,8 +84,8 @@ function expected(events: NewEvent[], filter: Filter): string[] {
 test('pages contain every matching event once, newest first, for all filters', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
-  const world: World = await createWorld(db, { messages: 6, flows: 3 })
-  const other = await createWorld(db)
+  const world: World = await createWorldIn(db, { messages: 6, flows: 3 })
+  const other = await createWorldIn(db)
   // Dense and sparse periods, and moments with several events.
   const names = ['emailSent', 'emailOpen', 'emailSoftBounce'] as const
   const events = Array.from({ length: 200 }, (_, index) => {
@@ -126,8 +124,8 @@ test('pages contain every matching event once, newest first, for all filters', a
 
 test('invalid parameters are rejected by name; unknown ids match nothing', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
-  const other = await createWorld(app.db)
+  const world = await createWorldIn(app)
+  const other = await createWorldIn(app.db)
   await record(app.db, [eventIn(world, 0, 'emailOpen'), eventIn(other, 0, 'emailOpen')])
   const refused = { event_name: 'opened', machine: 'yes', cursor: 'x', limit: '0', after: 'nonsense' }
   for (const [name, value] of Object.entries(refused)) {

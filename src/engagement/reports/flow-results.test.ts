@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import { click, createWorld, eventIn, record, type World } from '../../../test/support/event-world.ts'
+import { click, createWorldIn, eventIn, record, type World } from '../../../test/support/event-world.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { BounceDetail } from '../../platform/values/event-types.ts'
-import { newId, type OrganizationId, parseId, toText } from '../../platform/values/ids.ts'
+import { newId, toText } from '../../platform/values/ids.ts'
 
 const dates = { start_date: '2026-03-02', end_date: '2026-03-03' }
-const worldOf = (app: TestApp, options: object = {}) =>
-  createWorld(app.db, { organizationId: parseId('org', app.organizationId) as OrganizationId, ...options })
 const get = (app: TestApp, world: World, what: string, query: Record<string, string> = {}) =>
   app.manage(
     'GET',
@@ -29,9 +27,9 @@ async function createVersions(app: TestApp, { organizationId, flowIds, messages 
 
 test('the results of a flow are counted by day, link, domain, bounce reason and version', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app, { messages: 3 })
+  const world = await createWorldIn(app, { messages: 3 })
   await createVersions(app, world)
-  const elsewhere = await worldOf(app)
+  const elsewhere = await createWorldIn(app)
   const at = '2026-03-02T10:00:00Z'
   await record(app.db, [
     ...[0, 1, 2].map((index) => eventIn(world, index, 'emailSent', { at })),
@@ -84,7 +82,7 @@ test('the results of a flow are counted by day, link, domain, bounce reason and 
 
 test('results follow the days of the time zone', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app, { messages: 3 })
+  const world = await createWorldIn(app, { messages: 3 })
   await record(app.db, [
     click(world, 0, 'a', { at: '2026-03-01T18:29:00Z' }),
     click(world, 1, 'a', { at: '2026-03-01T18:31:00Z' }),
@@ -103,7 +101,7 @@ test('results follow the days of the time zone', async () => {
 
 test('the clicks on a link are listed by page, newest first', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app, { messages: 9 })
+  const world = await createWorldIn(app, { messages: 9 })
   const at = (minute: number) => new Date(Date.UTC(2026, 2, 2, 10) + minute * 60_000)
   await record(
     app.db,
@@ -131,7 +129,7 @@ test('the clicks on a link are listed by page, newest first', async () => {
 
 test('a link is counted once per message, in any period, and with the others beyond those that are counted individually', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const world = await worldOf(app, { messages: 60 })
+  const world = await createWorldIn(app, { messages: 60 })
   const on = (day: number, hour = 12) => `2026-03-0${day}T${String(hour).padStart(2, '0')}:00:00Z`
   await record(app.db, [
     click(world, 0, 'a', { at: on(2) }),
@@ -167,16 +165,16 @@ test('a link is counted once per message, in any period, and with the others bey
 
 test('results of an unknown flow or an invalid period are rejected', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
-  const stranger = await createWorld(app.db)
+  const world = await createWorldIn(app)
+  const stranger = await createWorldIn(app.db)
   expect((await get(app, stranger, 'results')).status).toBe(404)
   expect((await get(app, world, 'results', { start_date: 'yesterday' })).status).toBe(422)
 })
 
 test('each figure of a flow leads to its messages, as many as it counts', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const world = await worldOf(app, { messages: 8 })
-  const elsewhere = await worldOf(app, { messages: 1 })
+  const world = await createWorldIn(app, { messages: 8 })
+  const elsewhere = await createWorldIn(app, { messages: 1 })
   const at = '2026-03-02T10:00:00Z'
   const later = '2026-03-03T11:00:00Z'
   await record(app.db, [

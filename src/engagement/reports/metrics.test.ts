@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { createWorld, eventIn, record } from '../../../test/support/event-world.ts'
+import { createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
+import { createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { eventNames } from '../../platform/values/event-types.ts'
-import { type FlowId, type OrganizationId, parseId, toText } from '../../platform/values/ids.ts'
+import { type FlowId, toText } from '../../platform/values/ids.ts'
 
 const newOrganization = await startSharedApp()
 
@@ -10,12 +11,9 @@ const path = '/analytics/metrics/get-email-event-metric'
 const ask = (app: TestApp, query: Record<string, string>) =>
   app.publicApi('GET', `${path}?${new URLSearchParams(query)}`)
 const january = { event_name: 'emailOpen', start_date: '2026-01-30', end_date: '2026-02-02' }
-const worldOf = (app: TestApp, options: object = {}) =>
-  createWorld(app.db, { organizationId: parseId('org', app.organizationId) as OrganizationId, ...options })
-
 test('the response has every day, including zeros and both ends', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app, { messages: 2 })
+  const world = await createWorldIn(app, { messages: 2 })
   await record(app.db, [
     eventIn(world, 0, 'emailOpen', { at: '2026-01-29T23:59:59.999Z' }),
     eventIn(world, 0, 'emailOpen', { at: '2026-01-30T00:00:00.000Z', machine: true }),
@@ -48,7 +46,7 @@ test('the response has every day, including zeros and both ends', async () => {
 
 test('days are those of the requested zone', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   await record(app.db, [eventIn(world, 0, 'emailOpen', { at: '2026-01-30T18:20:00Z' })])
   const daysIn = async (timezone: string) => {
     const { body } = await ask(app, { ...january, timezone })
@@ -63,8 +61,8 @@ test('days are those of the requested zone', async () => {
 
 test('a flow is counted separately; unknown, malformed and foreign flows are not found', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app, { messages: 3, flows: 2 })
-  const other = await createWorld(app.db)
+  const world = await createWorldIn(app, { messages: 3, flows: 2 })
+  const other = await createWorldIn(app.db)
   await record(
     app.db,
     [0, 1, 2].map((index) => eventIn(world, index, 'emailOpen', { at: '2026-01-31T12:00:00Z' })),
@@ -144,13 +142,13 @@ test('a repeated parameter is rejected', async () => {
 
 test('a key without the scope is rejected, and no key sees counts of another organization', async () => {
   await using app = await startTestApp()
-  const other = await createWorld(app.db)
+  const other = await createWorldIn(app.db)
   await record(app.db, [eventIn(other, 0, 'emailOpen', { at: '2026-01-31T12:00:00Z' })])
   expect((await ask(app, january)).body.data.total).toBe(0)
 
-  const key = await app.manage('POST', '/organization/api-keys', { name: 'sender', scopes: ['flows:send'] })
+  const key = await createKey(app, ['flows:send'])
   const answer = await app.call('GET', `/public/api/v1${path}?${new URLSearchParams(january)}`, {
-    headers: { 'x-api-token': key.body.data.api_key },
+    headers: { 'x-api-token': key },
   })
   expect([answer.status, answer.body.error.type]).toEqual([403, 'insufficient_scope'])
   expect((await app.call('GET', `/public/api/v1${path}`)).status).toBe(401)

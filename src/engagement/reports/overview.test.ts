@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
-import { click, createWebhook, createWorld, eventIn, record } from '../../../test/support/event-world.ts'
+import { click, createWebhook, createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { eventNames, webhookEventNames } from '../../platform/values/event-types.ts'
-import { type OrganizationId, parseId, toText } from '../../platform/values/ids.ts'
+import { toText } from '../../platform/values/ids.ts'
 
-const worldOf = (app: TestApp, options: object = {}) =>
-  createWorld(app.db, { organizationId: parseId('org', app.organizationId) as OrganizationId, ...options })
 const overview = (app: TestApp, query: Record<string, string> = {}) =>
   app.manage(
     'GET',
@@ -16,8 +14,8 @@ const nothing = { ...Object.fromEntries(eventNames.map((name) => [name, none])),
 
 test('the overview returns days, totals, previous totals and top flows', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app, { messages: 4, flows: 3 })
-  const other = await createWorld(app.db)
+  const world = await createWorldIn(app, { messages: 4, flows: 3 })
+  const other = await createWorldIn(app.db)
   await record(app.db, [
     ...[0, 1, 3].map((index) => eventIn(world, index, 'emailSent', { at: '2026-03-02T10:00:00Z' })),
     eventIn(world, 0, 'emailOpen', { at: '2026-03-02T11:00:00Z' }),
@@ -91,12 +89,12 @@ test('the overview returns days, totals, previous totals and top flows', async (
 test('top flows include old flows, with counts by days of any zone', async () => {
   await using app = await startTestApp()
   const quarters = Array.from({ length: 2 * 24 * 4 }, (_, index) => Date.UTC(2026, 2, 1) + index * 15 * 60_000)
-  const world = await worldOf(app, { messages: quarters.length, flows: 1 })
+  const world = await createWorldIn(app, { messages: quarters.length, flows: 1 })
   await record(
     app.db,
     quarters.map((at, index) => eventIn(world, index, 'emailSent', { at: new Date(at) })),
   )
-  await worldOf(app, { messages: 0, flows: 1_001 })
+  await createWorldIn(app, { messages: 0, flows: 1_001 })
   for (const [timezone, sent] of [
     ['UTC', 96],
     ['Asia/Kathmandu', 119],
@@ -111,7 +109,7 @@ test('top flows include old flows, with counts by days of any zone', async () =>
 
 test('days are those of the organization’s zone by default', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   await record(app.db, [eventIn(world, 0, 'emailSent', { at: '2026-03-02T20:00:00Z' })])
   const days = async (query: Record<string, string>) => {
     const { data } = (await overview(app, query)).body
@@ -143,12 +141,12 @@ test('the checklist shows which steps are completed', async () => {
     api_key: false,
     webhook: false,
   }
-  const other = await createWorld(app.db)
+  const other = await createWorldIn(app.db)
   await createWebhook(app.db, other.organizationId)
   await record(app.db, [eventIn(other, 0, 'emailSent'), eventIn(other, 0, 'emailOpen')])
   expect(await checklist()).toEqual({ ...nothing, api_key: true })
 
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   await record(app.db, [eventIn(world, 0, 'emailSent'), eventIn(world, 0, 'emailOpen'), click(world, 0, 'a')])
   await createWebhook(app.db, world.organizationId)
   await app.db.statement`update api_keys set revoked_at = now()`
@@ -187,7 +185,7 @@ test('event types are listed, each with an example payload', async () => {
 
 test('unsubscribing through the API records an event and triggers webhooks', async () => {
   await using app = await startTestApp()
-  const world = await worldOf(app)
+  const world = await createWorldIn(app)
   await createWebhook(app.db, world.organizationId, { eventTypes: ['contactUnsubscribe'] })
   const contact = `/organization/contacts/${toText('con', world.messages[0]!.contactId)}`
   expect((await app.manage('PATCH', contact, { status: 'unsubscribed' })).status).toBe(200)

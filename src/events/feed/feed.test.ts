@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../../test/support/events.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
@@ -128,7 +129,7 @@ test('a request that waits ends empty after its time, and more than 20 of an org
   const waits = Array.from({ length: 23 }, () => read(app, { after: cursor, wait: 30 }).then(() => answered++))
   await until('the surplus requests to be answered', () => answered === 3)
   const other = await registerOther(app)
-  const key = (await other.manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key
+  const key = await createKey(other)
   const theirs = app.call('GET', '/public/api/v1/events?wait=30', { headers: { 'x-api-token': key } })
   await happen(app.db, app.organizationId, 'emailOpen')
   await Promise.all(waits)
@@ -191,7 +192,7 @@ test('an organization has at most five streams, of which none holds a connection
   const rejected = await open()
   expect(rejected.statusCode).toBe(429)
   const other = await registerOther(app)
-  const key = (await other.manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key
+  const key = await createKey(other)
   const theirs = await openStream(app.url, key)
   expect(theirs.statusCode).toBe(200)
 
@@ -213,7 +214,7 @@ test('streams of other organizations end one of the organization that has the mo
     .then(idsOf)
   const keyOf = async (email: string) => {
     const { manage } = await registerOther(app, email)
-    return (await manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key as string
+    return await createKey({ manage })
   }
   const [other, third] = [await keyOf('a@other.example'), await keyOf('a@third.example')]
   const oldest = await openStream(app.url, app.apiKey)
@@ -266,8 +267,7 @@ test('the feed has only events of the organization of the key, and the key needs
   expect((await read(other)).events).toEqual([])
   expect((await read(other, { after: cursor })).events).toEqual([])
 
-  const keyWith = async (scope: string) =>
-    (await app.manage('POST', '/organization/api-keys', { name: scope, scopes: [scope] })).body.data.api_key
+  const keyWith = (scope: string) => createKey(app, [scope])
   const status = async (key: string) =>
     (await app.call('GET', '/public/api/v1/events', { headers: { 'x-api-token': key } })).status
   expect(await status(await keyWith('metrics:read'))).toBe(200)

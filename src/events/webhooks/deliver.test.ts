@@ -10,6 +10,7 @@ import { collectStatements } from '../../../test/support/collect-statements.ts'
 import { eventIdAt } from '../../../test/support/event-world.ts'
 import { happen } from '../../../test/support/events.ts'
 import { failureLog } from '../../../test/support/failure-log.ts'
+import { create } from '../../../test/support/resources.ts'
 import { oneServerTest } from '../../../test/support/server-tests.ts'
 import { freePort } from '../../../test/support/service.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
@@ -331,7 +332,7 @@ test('the body of a webhook shows the contact as it was when the event was recor
   await using app = await startTestApp(quick, ['serve'])
   await subscribe(app, receiver.url())
   const contact = { email: 'ada@example.com', first_name: 'Ada' }
-  const { id } = (await app.manage('POST', '/organization/contacts', contact)).body.data
+  const { id } = await create(app, '/contacts', contact)
   await app.manage('PATCH', `/organization/contacts/${id}`, { status: 'unsubscribed' })
   await app.manage('PATCH', `/organization/contacts/${id}`, { email: 'grace@example.com', first_name: 'Grace' })
 

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { newFolder, startCommand, watch } from '../../../test/support/command.ts'
 import { orderFlow } from '../../../test/support/flows.ts'
 import { hang, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { create } from '../../../test/support/resources.ts'
 import { freePort, newCustomer } from '../../../test/support/service.ts'
 import { callUrl } from '../../../test/support/test-app.ts'
 import { longTestMsMax } from '../../../test/support/time-limits.ts'
@@ -92,7 +93,7 @@ test('a service that waits for its database stops on a signal', async () => {
 
 async function sendOne(url: string): Promise<void> {
   const customer = await newCustomer(url)
-  const flowId = (await customer.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const flowId = (await create(customer, '/flows', orderFlow)).id
   const body = { flow_id: flowId, contact_email: 'ada@example.com', context: { order_id: 1 } }
   const headers = { 'x-api-token': customer.apiKey }
   await callUrl('POST', `${url}/public/api/v1/flow/send-email-through-flow`, { headers, body })

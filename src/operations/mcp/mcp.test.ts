@@ -4,9 +4,10 @@ import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from '@mod
 import { expect, test } from 'vitest'
 import { createFlow } from '../../../test/support/flows.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { callUrl, startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
-import { type Scope, scopes } from '../../accounts/people/scopes.ts'
+import { scopes } from '../../accounts/people/scopes.ts'
 
 const newApp = await startSharedApp()
 
@@ -34,14 +35,11 @@ async function connect(app: TestApp, apiKey: string, user?: User) {
   }
 }
 
-const createKey = async (app: TestApp, scopes: readonly Scope[]): Promise<string> =>
-  (await app.manage('POST', '/organization/api-keys', { name: 'Assistant', scopes })).body.data.api_key
-
 const allScopes = scopes.filter((scope) => scope !== 'analytics:read')
 
 /** A group with this many contacts, and a draft that sends a marketing flow to it. */
 async function createDraft(app: TestApp, people: number, name = 'May news') {
-  const group = (await app.manage('POST', '/organization/groups', { name: `For ${name}` })).body.data
+  const group = await create(app, '/groups', { name: `For ${name}` })
   await addPeople(app, group.id, 0, people)
   const flowId = await createFlow(app, {
     kind: 'marketing',
@@ -49,7 +47,7 @@ async function createDraft(app: TestApp, people: number, name = 'May news') {
     html: '<p>News {{ unsubscribe_url }}</p>',
   })
   const body = { name, flow_id: flowId, audience: { group_ids: [group.id] } }
-  const draft = (await app.manage('POST', '/organization/broadcasts', body)).body.data
+  const draft = await create(app, '/broadcasts', body)
   return { groupId: group.id as string, id: draft.id as string }
 }
 
@@ -304,7 +302,7 @@ test('a client that goes away leaves no open question, and the number of questio
 
 test('answers have at most 25 kB, and lists are read with a cursor', async () => {
   const app = await newApp()
-  const created = (await app.manage('POST', '/organization/groups', { name: 'Customers' })).body.data
+  const created = await create(app, '/groups', { name: 'Customers' })
   await app.publicApi('POST', '/contacts/add-group-members', {
     group_id: created.id,
     members: Array.from({ length: 60 }, (_, index) => ({
@@ -345,10 +343,9 @@ test('text that looks like an instruction comes back as data', async () => {
 
 test('a key reaches only its own organization', async () => {
   const app = await newApp()
-  const contact = (await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })).body.data
+  const contact = await create(app, '/contacts', { email: 'ada@example.com' })
   const other = await registerOther(app, 'mcp@other.example')
-  const created = await other.manage('POST', '/organization/api-keys', { name: 'k', scopes: allScopes })
-  await using mcp = await connect(app, created.body.data.api_key)
+  await using mcp = await connect(app, await createKey(other, allScopes))
   expect((await mcp.call('list_contacts')).data.data).toEqual([])
   const get = await mcp.call('get_contact', { contact_id: contact.id })
   expect(get).toMatchObject({ isError: true, data: { type: 'not_found' } })

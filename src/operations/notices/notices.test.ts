@@ -7,6 +7,7 @@ import { addMailServer } from '../../../test/support/mail-servers.ts'
 import { queuedNoticeEmails, sendNoticeEmails } from '../../../test/support/notice-emails.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
@@ -180,7 +181,7 @@ test('owners get one email when an endpoint starts failing, and another only for
   await using receiver = await startReceiver((response) => response.writeHead(503).end(), { plain: true })
   await using app = await startTestApp({ WEBHOOK_RETRY_DELAYS: '0.03' })
   const body = { name: 'Orders', url: receiver.url(), all_events: true }
-  const { id } = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  const { id } = await create(app, '/webhooks', body)
   const failing = () => reportFailingEndpoints({ db: app.db, log, onFailing: recordFailingWebhook })
   const inbox = async () => (await app.manage('GET', '/organization/inbox')).body.data
   const fail = async () => {
@@ -270,7 +271,7 @@ test('a notice is open as long as its cause lasts, and a second incident is not 
   await app.manage('PATCH', `/organization/webhooks/${webhook.text}`, { status: 'active' })
   expect(await titles(app)).toEqual([])
 
-  const { id } = (await app.manage('POST', '/organization/domains', { name: 'acme.example.com' })).body.data
+  const { id } = await create(app, '/domains', { name: 'acme.example.com' })
   const become = async (status: DomainStatus, before: DomainStatus) => {
     await app.db.statement`update domains set status = ${status}, failing_since = now()`
     const domain = (await findDomain(app.db, organizationId, parseId('dom', id)!))!

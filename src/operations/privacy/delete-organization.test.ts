@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { terminateLockWaits } from '../../../test/support/lock-waits.ts'
 import { join, password, registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { parseId } from '../../platform/values/ids.ts'
@@ -67,14 +68,13 @@ test('all rows of a deleted organization are erased, also after an interruption,
   await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'true', SIGNUP: 'open' })
   const other = await registerOther(app)
   await other.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
-  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+  const webhook = await create(app, '/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
-  const group = await make('/groups', { name: 'Customers' })
+  const group = await create(app, '/groups', { name: 'Customers' })
   const message = (await send(app, await createFlow(app))).body.data
-  await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
-  await make('/suppressions', { email: 'bob@example.com' })
-  for (const n of [1, 2, 3]) await make('/contacts', { email: `reader${n}@example.com` })
+  await create(app, `/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
+  await create(app, '/suppressions', { email: 'bob@example.com' })
+  for (const n of [1, 2, 3]) await create(app, '/contacts', { email: `reader${n}@example.com` })
   await app.manage('PATCH', `/organization/contacts/${message.contact_id}`, { first_name: 'Ada' })
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: 'email\ncarol@example.com\n' })

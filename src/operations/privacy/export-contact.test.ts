@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { parseId } from '../../platform/values/ids.ts'
 
 test('the export of a contact contains everything that the database stores about the person, and nobody else', async () => {
   await using app = await startTestApp({ EGRESS_ALLOW_PRIVATE: 'true' })
-  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
-  const group = await make('/groups', { name: 'Customers' })
+  const webhook = await create(app, '/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+  const group = await create(app, '/groups', { name: 'Customers' })
   const flowId = await createFlow(app)
   const context = { order_id: 7, note: 'leave it with the neighbour' }
   const message = (await send(app, flowId, { contact_email: 'Ada@example.com', context })).body.data
@@ -16,12 +16,12 @@ test('the export of a contact contains everything that the database stores about
   // Later the address is suppressed.
   await until('both emails', async () => (await app.db`select from inbox`).length === 2)
   const id = message.contact_id
-  await make(`/groups/${group.id}/members`, { contact_ids: [id] })
-  const others = await make('/groups', { name: 'Others' })
-  await make(`/groups/${others.id}/members`, { contact_ids: [eve] })
+  await create(app, `/groups/${group.id}/members`, { contact_ids: [id] })
+  const others = await create(app, '/groups', { name: 'Others' })
+  await create(app, `/groups/${others.id}/members`, { contact_ids: [eve] })
   const edit = { first_name: 'Ada', last_name: 'Lovelace', attributes: { plan: 'pro' } }
   await app.manage('PATCH', `/organization/contacts/${id}`, edit)
-  for (const email of ['ada@example.com', 'eve@example.com']) await make('/suppressions', { email })
+  for (const email of ['ada@example.com', 'eve@example.com']) await create(app, '/suppressions', { email })
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const raw = `email,first_name\nada@example.com,${'x'.repeat(1_000)}\neve@example.com,${'x'.repeat(1_000)}\n`
   await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw })
@@ -61,7 +61,7 @@ test('the export of a contact contains everything that the database stores about
 
 test('an export has a bounded size, and names the lists of which it contains the newest entries only', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const { id } = (await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })).body.data
+  const { id } = await create(app, '/contacts', { email: 'ada@example.com' })
   const organizationId = parseId('org', app.organizationId)
   const contactId = parseId('con', id)
   await app.db.statement`

@@ -4,6 +4,7 @@ import { createFlow, send } from '../../../test/support/flows.ts'
 import { type OtherRecords, startNameServer } from '../../../test/support/name-server.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { createService } from '../../service.ts'
@@ -43,12 +44,12 @@ test('each step of an organization is done by what it sets up in the app, and fa
   const { manage } = app
   expect(await setupOf(manage)).toMatchObject({ ready: false, states: nothing, base_url: { source: 'default' } })
 
-  const server = (await manage('POST', '/organization/mail-servers', { name: 'Main', url: relay.url })).body.data
+  const server = await create({ manage }, '/mail-servers', { name: 'Main', url: relay.url })
   expect((await setupOf(manage)).steps.mail_server).toMatchObject({ state: 'todo', mail_server_id: server.id })
   await manage('POST', `/organization/mail-servers/${server.id}/test`)
   expect((await setupOf(manage)).steps.mail_server).toMatchObject({ state: 'done', message: 'Emails go through Main.' })
 
-  const domain = (await manage('POST', '/organization/domains', { name: 'acme.example.com' })).body.data
+  const domain = await create({ manage }, '/domains', { name: 'acme.example.com' })
   expect((await setupOf(manage)).steps.domain).toMatchObject({ state: 'todo', domain_id: domain.id })
   const publish = async () => {
     const { records } = (await manage('GET', `/organization/domains/${domain.id}`)).body.data

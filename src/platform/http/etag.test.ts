@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { createFlow } from '../../../test/support/flows.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 
 test('an edit with If-Match is rejected if the record was edited since, and applied if not', async () => {
   await using app = await startTestApp()
-  const make = async (path: string, body: object) =>
-    (await app.manage('POST', `/organization${path}`, body)).body.data.id
+  const make = async (path: string, body: object) => (await create(app, path, body)).id
   const webhook = { name: 'CRM', url: 'https://crm.example.com/', all_events: true }
   const records: [path: string, change: (value: string) => object][] = [
     [`/flows/${await createFlow(app)}`, (name) => ({ name })],
@@ -47,7 +47,7 @@ test('an edit with If-Match is rejected if the record was edited since, and appl
 test('the tag of a webhook does not depend on its deliveries', async () => {
   await using app = await startTestApp()
   const body = { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true }
-  const { id } = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  const { id } = await create(app, '/webhooks', body)
   const tag = async () => (await app.manage('GET', `/organization/webhooks/${id}`)).headers.get('etag')
   const before = await tag()
   await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailOpen' })

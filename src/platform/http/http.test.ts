@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { create } from '../../../test/support/resources.ts'
 import { type Answer, callUrl, startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
@@ -270,8 +271,7 @@ test('routes without a body accept any content type without a body', async () =>
   const app = await newApp()
   const headers = { 'content-type': 'application/json' }
   const make = async () =>
-    (await app.manage('POST', '/organization/webhooks', { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }))
-      .body.data.id
+    (await create(app, '/webhooks', { name: 'a', url: 'http://127.0.0.1:9/', all_events: true })).id
   const session = { authorization: `Bearer ${app.session}`, ...headers }
   const path = `/api/v1/organization/webhooks/${await make()}`
   const rotated = await app.call('POST', `${path}/rotate-secret`, { headers: session, raw: '' })
@@ -282,7 +282,7 @@ test('routes without a body accept any content type without a body', async () =>
 test('an empty query parameter counts as omitted', async () => {
   const app = await newApp()
   const webhook = { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }
-  const { id } = (await app.manage('POST', '/organization/webhooks', webhook)).body.data
+  const { id } = await create(app, '/webhooks', webhook)
   const days = 'start_date=2026-01-01&end_date=2026-01-01'
   for (const path of [
     `/webhooks/${id}/deliveries?status=&event_name=&cursor=&limit=`,

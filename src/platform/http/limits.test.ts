@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { Refusal } from '../values/errors.ts'
@@ -18,7 +19,7 @@ async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
 
 test('reports only the first error of a large request, and all errors of an ordinary one', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const group = (await app.manage('POST', '/organization/groups', { name: 'A' })).body.data.id
+  const group = (await create(app, '/groups', { name: 'A' })).id
   const ordinary = await app.manage('POST', '/organization/api-keys', { name: '', scopes: ['x', 'y'] })
   expect(ordinary.body.error.fields.map(({ path }: { path: string }) => path)).toEqual(['name', 'scopes.0', 'scopes.1'])
 

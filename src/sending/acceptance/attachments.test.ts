@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
@@ -187,7 +188,7 @@ test('the bodies of emails without a flow are deleted after their time, but not 
     select extract(day from files_until - send_at)::int8 as days from email_contents
     join messages on messages.content_id = email_contents.id`
   expect(days).toEqual([{ days: 30 }])
-  const shown = async () => (await app.manage('GET', `/organization/messages/${id}`)).body.data
+  const shown = () => getMessage(app, id)
   const expire = async () => {
     await app.db.statement`update email_contents set files_until = now()`
     await removeExpiredContents(app.db)

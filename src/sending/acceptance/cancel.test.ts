@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { addMailServer } from '../../../test/support/mail-servers.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { installationServer } from '../../delivery/mail-servers/open-server.ts'
 import { type Begun, begun, hasBegun, mustMark } from '../attempts/begun.ts'
 import { discardQueuedMessages } from '../messages/discard-queued.ts'
-
-const messageOf = async ({ manage }: Pick<TestApp, 'manage'>, id: string) =>
-  (await manage('GET', `/organization/messages/${id}`)).body.data
 
 test('an email that waited at a limit cannot be cancelled while it is being sent', async () => {
   await using relay = await startRelay()
@@ -20,7 +18,7 @@ test('an email that waited at a limit cannot be cancelled while it is being sent
   await sendTo('first@example.com')
   await until('the first email', () => relay.mails.length === 1)
   const [id, other] = [await sendTo('ada@example.com'), await sendTo('ben@example.com')]
-  const causeOf = async (of: string) => (await messageOf(app, of)).waiting?.cause
+  const causeOf = async (of: string) => (await getMessage(app, of)).waiting?.cause
   await until('the limit', async () => (await causeOf(id)) === 'limit' && (await causeOf(other)) === 'limit')
   expect((await app.manage('DELETE', `/organization/messages/${other}`)).body.data.status).toBe('cancelled')
 
@@ -45,7 +43,7 @@ test('an email that waited at a limit cannot be cancelled while it is being sent
     'This email can no longer be cancelled: it is being sent or may have been sent.',
   ])
   release()
-  await until('the outcome', async () => (await messageOf(app, id)).status === 'sent')
+  await until('the outcome', async () => (await getMessage(app, id)).status === 'sent')
   expect(relay.mails.map(({ recipient }) => recipient)).toEqual(['first@example.com', 'ada@example.com'])
 })
 
@@ -59,7 +57,7 @@ test('an email that the mail server may have accepted before the connection brok
   }
   const flowId = await createFlow(app)
   const id = (await send(app, flowId)).body.data.message_id
-  await until('the email to wait', async () => (await messageOf(app, id)).waiting?.cause === 'deferred')
+  await until('the email to wait', async () => (await getMessage(app, id)).waiting?.cause === 'deferred')
   const refused = await app.manage('DELETE', `/organization/messages/${id}`)
   expect([refused.status, refused.body.message]).toEqual([
     409,
@@ -68,14 +66,14 @@ test('an email that the mail server may have accepted before the connection brok
   relay.onData = () => undefined
   await app.db.statement`update jobs set due_at = now()`
   await app.db.statement`update lanes set next_due_at = now()`
-  await until('the outcome', async () => (await messageOf(app, id)).status === 'sent')
+  await until('the outcome', async () => (await getMessage(app, id)).status === 'sent')
   expect(new Set(relay.mails.map(({ mail }) => mail.messageId)).size).toBe(1)
 })
 
 test('whether a worker has begun is the same in SQL and in the worker', async () => {
   await using app = await startTestApp({}, ['serve'])
   const id = (await send(app, await createFlow(app))).body.data.message_id
-  expect((await messageOf(app, id)).status).toBe('queued')
+  expect((await getMessage(app, id)).status).toBe('queued')
   const inSql: Begun[] = []
   const inWorker: Begun[] = []
   for (const isSending of [false, true])

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
@@ -23,7 +25,6 @@ async function inInbox(app: TestApp, messageId: string) {
   })
   return (await app.manage('GET', `/organization/inbox/${found.id}`)).body.data
 }
-const message = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
 
 test('an email without a flow is accepted, sent and reported', async () => {
   const app = await newApp()
@@ -36,7 +37,7 @@ test('an email without a flow is accepted, sent and reported', async () => {
   const sent = await inInbox(app, id)
   expect(sent).toMatchObject({ subject: 'Your invoice', to: 'ada@example.com', text: 'Hello\n' })
   expect(sent.html).toMatch(/<p>Hello<\/p><img src=".*\/t\/o\//)
-  expect(await message(app, id)).toMatchObject({
+  expect(await getMessage(app, id)).toMatchObject({
     flow_name: 'Emails without a flow',
     status: 'sent',
     from: 'Acme <hello@acme.example>',
@@ -76,7 +77,7 @@ test('each recipient gets a message; all see To and Cc, and nobody sees Bcc', as
     expect(raw).not.toMatch(/bcc|dan@/i)
     expect(envelope).toBe(to)
   }
-  expect(await message(app, messages[3].id)).toMatchObject({
+  expect(await getMessage(app, messages[3].id)).toMatchObject({
     contact: { email: 'dan@example.com' },
     cc: ['Cleo <cleo@example.com>'],
     tags: [{ name: 'kind', value: 'invoice' }],
@@ -125,7 +126,7 @@ test('a message is sent again with its content and files', async () => {
   const { body } = await send(app, { to: ['ada@example.com', 'ben@example.com'], attachments })
   const again = await app.manage('POST', `/organization/messages/${body.data.messages[1].id}/send-again`)
   expect(again.body.data).toMatchObject({ contact_email: 'ben@example.com', status: 'queued' })
-  expect(await message(app, again.body.data.message_id)).toMatchObject({
+  expect(await getMessage(app, again.body.data.message_id)).toMatchObject({
     html: '<p>Hello</p>',
     to: ['ada@example.com', 'ben@example.com'],
     attachments: [{ filename: 'a.txt', is_stored: true }],
@@ -136,7 +137,7 @@ test('the export of a contact has the content of its emails', async () => {
   const app = await newApp()
   const tags = [{ name: 'order', value: '42' }]
   const { body } = await send(app, { tags, attachments: [{ filename: 'a.txt', content: 'YQ==' }] })
-  const { contact } = await message(app, body.data.messages[0].id)
+  const { contact } = await getMessage(app, body.data.messages[0].id)
   const exported = await app.manage('GET', `/organization/contacts/${contact.id}/export`)
   const content = { html: '<p>Hello</p>', text: 'Hello', attachments: ['a.txt'], tags }
   expect(exported.body.data.messages).toMatchObject([content])
@@ -154,7 +155,7 @@ test('a suppressed recipient gets nothing, and the others do', async () => {
 
 test('a marketing email needs a subscription, and can be unsubscribed from', async () => {
   const app = await newApp()
-  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data.id
+  const group = (await create(app, '/groups', { name: 'News' })).id
   await app.publicApi('POST', '/contacts/add-group-members', {
     group_id: group,
     members: [{ email: 'ada@example.com' }],
@@ -166,7 +167,9 @@ test('a marketing email needs a subscription, and can be unsubscribed from', asy
   expect(raw).toMatch(/^List-Unsubscribe-Post: /m)
   expect(html).toMatch(/\/u\/.*Unsubscribe/)
   expect(text).toContain('Unsubscribe: http')
-  expect(await message(app, body.data.messages[0].id)).toMatchObject({ flow_name: 'Marketing emails without a flow' })
+  expect(await getMessage(app, body.data.messages[0].id)).toMatchObject({
+    flow_name: 'Marketing emails without a flow',
+  })
 })
 
 test('a batch accepts each email on its own, or all of them', async () => {
@@ -276,8 +279,7 @@ test.for([
 
 test('a key that may only send without a flow cannot send through flows', async () => {
   const app = await newApp()
-  const created = await app.manage('POST', '/organization/api-keys', { name: 'smtp', scopes: ['messages:send'] })
-  const headers = { 'x-api-token': created.body.data.api_key }
+  const headers = { 'x-api-token': await createKey(app, ['messages:send']) }
   const call = (path: string, body: object) => app.call('POST', `/public/api/v1${path}`, { headers, body })
   expect((await call('/emails', email)).status).toBe(200)
   const rejected = await call('/flow/send-email-through-flow', { flow_id: 'flw_x', contact_email: 'a@example.com' })
@@ -287,7 +289,7 @@ test('a key that may only send without a flow cannot send through flows', async 
 test('the flow of emails without one cannot be used, changed or deleted', async () => {
   const app = await newApp()
   const { body } = await send(app, {})
-  const { flow_id: id } = await message(app, body.data.messages[0].id)
+  const { flow_id: id } = await getMessage(app, body.data.messages[0].id)
   const path = `/organization/flows/${id}`
   for (const [method, url, fields] of [
     ['GET', path],
@@ -352,7 +354,7 @@ test('attachments and inline images are sent, listed and can be downloaded', asy
   ])
   expect(Buffer.from(attachments[1]!.content as ArrayBuffer)).toEqual(pdf)
   const [{ id }] = body.data.messages
-  expect((await message(app, id)).attachments).toMatchObject([
+  expect((await getMessage(app, id)).attachments).toMatchObject([
     { filename: 'Rechnung für März.pdf', size_bytes: pdf.length, is_stored: true },
     { filename: 'logo.png', content_type: 'image/png' },
   ])

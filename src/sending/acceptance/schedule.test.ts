@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { announcedSeed } from '../../../test/support/seeded.ts'
 import { freePort } from '../../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
@@ -12,12 +14,10 @@ import { parseId } from '../../platform/values/ids.ts'
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 const dayMs = 24 * 60 * 60 * 1000
 const idOf = (answer: { body: { data: { message_id: string } } }) => answer.body.data.message_id
-const messageOf = async ({ manage }: Pick<TestApp, 'manage'>, id: string) =>
-  (await manage('GET', `/organization/messages/${id}`)).body.data
 const cancel = ({ manage }: Pick<TestApp, 'manage'>, id: string) => manage('DELETE', `/organization/messages/${id}`)
 const statusIs = (app: TestApp, id: string, status: string) =>
   until(`the status ${status}`, async () => {
-    const message = await messageOf(app, id)
+    const message = await getMessage(app, id)
     return message.status === status && message
   })
 
@@ -56,7 +56,7 @@ test('an email is sent at its time, as it was when it was accepted', async () =>
   const tomorrow = inMs(dayMs)
   const later = await send(app, flowId, { send_at: tomorrow })
   const waiting = { status: 'scheduled', send_at: tomorrow, sent_at: null, waiting: null }
-  expect(await messageOf(app, idOf(later))).toMatchObject(waiting)
+  expect(await getMessage(app, idOf(later))).toMatchObject(waiting)
   const listed = async (status: string) =>
     (await app.manage('GET', `/organization/messages?status=${status}`)).body.data
   expect((await listed('scheduled')).map((message: { id: string }) => message.id)).toEqual([idOf(later)])
@@ -141,7 +141,7 @@ test('a cancelled email is never sent, and only the organization can cancel it',
   const refused = await cancel(app, sent.id)
   expect([refused.status, refused.body.error.type]).toEqual([409, 'conflict'])
   expect(refused.body.message).toContain('it is not queued')
-  expect((await messageOf(app, idOf(managed))).status).toBe('cancelled')
+  expect((await getMessage(app, idOf(managed))).status).toBe('cancelled')
 })
 
 test('cancelling at the moment of sending either prevents the email or is rejected', async () => {
@@ -193,7 +193,7 @@ test('while the mail server is unreachable, queued emails can be cancelled', asy
     idOf(await send(app, flowId)),
     idOf(await send(app, flowId, { contact_email: 'b@example.com' })),
   ]
-  await until('the outage', async () => (await messageOf(app, first)).waiting?.cause === 'mail_server_unreachable')
+  await until('the outage', async () => (await getMessage(app, first)).waiting?.cause === 'mail_server_unreachable')
   expect((await cancel(app, first)).body.data).toMatchObject({ status: 'cancelled' })
   await using back = await startRelay({ port })
   await statusIs(app, second, 'sent')
@@ -206,7 +206,7 @@ test('emails that were due when the mail server vanished can be cancelled, sched
   await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '3600' })
   const flowId = await createFlow(app)
   const deferred = idOf(await send(app, flowId))
-  await until('the deferral', async () => (await messageOf(app, deferred)).waiting?.cause === 'deferred')
+  await until('the deferral', async () => (await getMessage(app, deferred)).waiting?.cause === 'deferred')
   const scheduled = await Promise.all(
     [1, 2, 3].map(async (n) =>
       idOf(await send(app, flowId, { send_at: inMs(dayMs), contact_email: `p${n}@example.com` })),
@@ -237,8 +237,7 @@ test('an email whose first attempt ended with a fault can be cancelled', async (
 test('what happens to the contact in between applies when the email is due', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app, { ...orderFlow, name: 'News', kind: 'marketing' })
-  const add = async (email: string) =>
-    (await app.manage('POST', '/organization/contacts', { email, first_name: 'Before' })).body.data.id as string
+  const add = async (email: string) => (await create(app, '/contacts', { email, first_name: 'Before' })).id as string
   const schedule = async (email: string) =>
     idOf(await send(app, flowId, { contact_email: email, send_at: inMs(dayMs) }))
   const people = ['unsubscribed', 'suppressed', 'erased', 'renamed'].map((name) => `${name}@example.com`)

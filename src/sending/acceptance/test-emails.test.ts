@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliver, deliveryStatusMail } from '../../../test/support/bounce-sender.ts'
 import { createFlow } from '../../../test/support/flows.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { callUrl, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { eraseInTransaction } from '../../operations/privacy/erase-contact.ts'
@@ -37,7 +39,7 @@ afterAll(async () => {
 
 const sendTest = (to: unknown, context: object = { path: 'news' }) =>
   app.manage('POST', `/organization/flows/${flowId}/test`, { to, context })
-const message = async (id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
+const message = (id: string) => getMessage(app, id)
 const mailTo = (address: string) => until('the email', () => relay.mails.find(({ recipient }) => recipient === address))
 
 /** Everything that an ordinary email leaves behind. */
@@ -165,7 +167,7 @@ test('an ordinary email to one contact can be sent with a session, and counts', 
 
 test('a test email to a contact that is being erased leaves nothing of it', async () => {
   const email = 'ingrid@example.com'
-  const contact = (await app.manage('POST', '/organization/contacts', { email, first_name: 'Ingrid' })).body.data
+  const contact = await create(app, '/contacts', { email, first_name: 'Ingrid' })
   const id = parseId('con', contact.id) as ContactId
   let commit = () => {}
   const committed = new Promise<void>((resolve) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fill } from '../../../test/support/broadcasts.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { addMailServer } from '../../../test/support/mail-servers.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startNameServer } from '../../../test/support/name-server.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
@@ -42,9 +43,6 @@ const siteOf = async (app: TestApp, id: string) => {
 
 const sentTo = (domain: string) => relay.mails.filter(({ recipient }) => recipient.endsWith(`@${domain}`)).length
 
-const messageOf = async (app: TestApp, id: string) =>
-  (await app.manage('GET', `/organization/messages/${id}`)).body.data
-
 beforeAll(async () => {
   const { db } = await newOrganization()
   await db.statement`
@@ -65,7 +63,7 @@ test('a broadcast to a slow site waits there and nowhere else, and can be paused
   })
   expect([sentTo('fast-a.test'), sentTo('slow-a.test')]).toEqual([40, 1])
   const [queued] = await broadcast.recipients('queued')
-  expect(await messageOf(app, queued!.message_id!)).toMatchObject({
+  expect(await getMessage(app, queued!.message_id!)).toMatchObject({
     status: 'queued',
     waiting: { cause: 'limit', detail: 'limit per second of email to slow-a.test', attempts: 0 },
   })
@@ -84,16 +82,16 @@ test('all domains of a provider share its limit, and email to other sites does n
   await setLimit(app, 'google', 0.001)
   const flowId = await createFlow(app)
   const first = await send(app, flowId, { contact_email: 'b@gmail.com' })
-  await until('the first email', async () => (await messageOf(app, first.body.data.message_id)).status === 'sent')
+  await until('the first email', async () => (await getMessage(app, first.body.data.message_id)).status === 'sent')
   const second = await send(app, flowId, { contact_email: 'b@workspace.test' })
   const shown = await until('the reason', async () => {
-    const message = await messageOf(app, second.body.data.message_id)
+    const message = await getMessage(app, second.body.data.message_id)
     return message.waiting?.cause === 'limit' && message
   })
   expect(shown.waiting).toMatchObject({ detail: 'limit per second of email to Google', attempts: 0 })
   expect(Date.parse(shown.waiting.next_attempt_at)).toBeGreaterThan(Date.now() + 60_000)
   const other = await send(app, flowId, { contact_email: 'b@other.test' })
-  await until('the other email', async () => (await messageOf(app, other.body.data.message_id)).status === 'sent')
+  await until('the other email', async () => (await getMessage(app, other.body.data.message_id)).status === 'sent')
 })
 
 test('all organizations share the limits of the operator for SMTP_URL', async () => {
@@ -102,9 +100,9 @@ test('all organizations share the limits of the operator for SMTP_URL', async ()
   for (const app of [first, second]) {
     const sent = await send(app, await createFlow(app), { contact_email: 'f@shared.test' })
     ids.push(sent.body.data.message_id)
-    if (app === first) await until('the email', async () => (await messageOf(app, ids[0]!)).status === 'sent')
+    if (app === first) await until('the email', async () => (await getMessage(app, ids[0]!)).status === 'sent')
   }
-  const waiting = await until('the reason', async () => (await messageOf(second, ids[1]!)).waiting?.detail)
+  const waiting = await until('the reason', async () => (await getMessage(second, ids[1]!)).waiting?.detail)
   expect(waiting).toBe('limit per second of email to shared.test')
 })
 
@@ -171,12 +169,12 @@ test('a warm-up delays marketing email until the next day, and transactional ema
   const sending = contacts.map((email) => send(app, marketing, { contact_email: email }))
   const ids = (await Promise.all(sending)).map((answer) => answer.body.data.message_id as string)
   const waiting = await until('one email to wait', async () => {
-    const messages = await Promise.all(ids.map((each) => messageOf(app, each)))
+    const messages = await Promise.all(ids.map((each) => getMessage(app, each)))
     return messages.filter(({ status }) => status === 'sent').length === 2 && messages.find(({ waiting }) => waiting)
   })
   expect(waiting.waiting).toMatchObject({ cause: 'limit', detail: 'daily limit of the warm-up of warm.example.com' })
   const reset = await send(app, transactional, { contact_email: 'd4@warmed.test' })
-  await until('the password reset', async () => (await messageOf(app, reset.body.data.message_id)).status === 'sent')
+  await until('the password reset', async () => (await getMessage(app, reset.body.data.message_id)).status === 'sent')
   expect((await app.manage('GET', path)).body.data).toMatchObject({ day: 1, sent_today: 3 })
 
   // Three days later, it is the second day of the plan.

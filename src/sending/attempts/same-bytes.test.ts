@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -40,7 +42,7 @@ test('a retried email has the same bytes and signature after the contact, organi
     DKIM_PRIVATE_KEY_FILE: keyFile,
   })
   const flowId = await createFlow(app, flow)
-  const contactId: string = (await app.manage('POST', '/organization/contacts', ada)).body.data.id
+  const contactId: string = (await create(app, '/contacts', ada)).id
   const attempts: string[] = []
   relay.onData = async ({ raw }) => {
     attempts.push(raw)
@@ -64,9 +66,9 @@ test('a retried email has the same bytes and signature after the contact, organi
 test('the message page shows the email as it was sent, and stores only the attributes that its template reads', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app, flow)
-  const contactId: string = (await app.manage('POST', '/organization/contacts', ada)).body.data.id
+  const contactId: string = (await create(app, '/contacts', ada)).id
   const messageId: string = (await send(app, flowId)).body.data.message_id
-  const shown = async () => (await app.manage('GET', `/organization/messages/${messageId}`)).body.data
+  const shown = () => getMessage(app, messageId)
   await until('the message to be sent', async () => (await shown()).status === 'sent')
   const { html: before } = await shown()
   await changeEverything(app, contactId, flowId)

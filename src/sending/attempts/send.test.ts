@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { collectStatements } from '../../../test/support/collect-statements.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../../../test/support/database-proxy.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { settledMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { oneServerTest } from '../../../test/support/server-tests.ts'
 import { freePort } from '../../../test/support/service.ts'
@@ -19,14 +20,6 @@ import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 
 const newOrganization = await startSharedApp()
 
-const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
-
-const settled = (app: TestApp, id: string) =>
-  until('the message to be settled', async () => {
-    const message = await statusOf(app, id)
-    return message.status === 'queued' ? undefined : message
-  })
-
 test('a message reaches the relay as a well-formed, tracked email and counts as sent', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({
@@ -36,7 +29,7 @@ test('a message reaches the relay as a well-formed, tracked email and counts as 
   })
   const flowId = await createFlow(app, { text: null })
   const { body } = await send(app, flowId)
-  const message = await settled(app, body.data.message_id)
+  const message = await settledMessage(app, body.data.message_id)
   expect(message).toMatchObject({ status: 'sent', flow_name: 'Order shipped', contact: { email: 'ada@example.com' } })
   expect(message.events.map((event: { event_name: string }) => event.event_name)).toEqual(['emailSent'])
   expect(message.relay_response).toContain('250')
@@ -114,11 +107,11 @@ test('a rejected recipient bounces immediately: hard for unknown users, soft oth
       : { code: 554, text: '5.7.1 Blocked by policy' }
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const flowId = await createFlow(app)
-  const hard = await settled(
+  const hard = await settledMessage(
     app,
     (await send(app, flowId, { contact_email: 'nobody@example.com' })).body.data.message_id,
   )
-  const soft = await settled(
+  const soft = await settledMessage(
     app,
     (await send(app, flowId, { contact_email: 'blocked@example.com' })).body.data.message_id,
   )
@@ -146,7 +139,7 @@ test('a rejection after DATA is not a hard bounce', async () => {
   relay.onData = () => ({ code: 550, text: 'Requested action not taken: mailbox unavailable' })
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const flowId = await createFlow(app)
-  const message = await settled(app, (await send(app, flowId)).body.data.message_id)
+  const message = await settledMessage(app, (await send(app, flowId)).body.data.message_id)
   expect(message).toMatchObject({ status: 'bounced', events: [{ event_name: 'emailSoftBounce' }] })
   expect((await send(app, flowId)).body.data.status).toBe('queued')
 })
@@ -156,7 +149,7 @@ test('a deferred email is retried on schedule and sent', async () => {
   let tries = 0
   relay.onData = () => (++tries < 3 ? { code: 451, text: '4.3.0 Try again later' } : undefined)
   await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '0.05,0.05,0.05' })
-  const message = await settled(app, (await send(app, await createFlow(app))).body.data.message_id)
+  const message = await settledMessage(app, (await send(app, await createFlow(app))).body.data.message_id)
   expect(message.status).toBe('sent')
   expect(tries).toBe(3)
 })
@@ -165,7 +158,7 @@ test('an email that is deferred too often becomes a soft bounce', async () => {
   await using relay = await startRelay()
   relay.onData = () => ({ code: 452, text: '4.2.2 Over quota' })
   await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '0.02,0.02' })
-  const message = await settled(app, (await send(app, await createFlow(app))).body.data.message_id)
+  const message = await settledMessage(app, (await send(app, await createFlow(app))).body.data.message_id)
   expect(message).toMatchObject({
     status: 'bounced',
     events: [{ event_name: 'emailSoftBounce', data: { bounce: { type: 'soft', status: '4.2.2', reply_code: 452 } } }],
@@ -216,7 +209,7 @@ test('emails sent while the database is unavailable are recorded later and not s
   answer()
   await until('all to be taken', () => relay.mails.length === 5)
   await proxy.heal()
-  for (const { body } of sent) expect((await settled(app, body.data.message_id)).status).toBe('sent')
+  for (const { body } of sent) expect((await settledMessage(app, body.data.message_id)).status).toBe('sent')
   expect(arrived).toBe(5)
 })
 
@@ -226,7 +219,7 @@ test('a contact suppressed after acceptance receives no email, in any spelling o
   const { body } = await send(serving, await createFlow(serving), { contact_email: 'Ada@Example.com' })
   await serving.manage('POST', '/organization/suppressions', { email: 'ada@example.com' })
   await using _working = await workOn(serving)
-  expect(await settled(serving, body.data.message_id)).toMatchObject({ status: 'suppressed', reason: 'manual' })
+  expect(await settledMessage(serving, body.data.message_id)).toMatchObject({ status: 'suppressed', reason: 'manual' })
   expect(relay.mails).toEqual([])
 })
 
@@ -264,7 +257,7 @@ test('a rejected sender does not count against the contact', async () => {
   relay.onSender = () => ({ code: 550, text: '5.7.1 Sender not allowed' })
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { body } = await send(app, await createFlow(app))
-  expect(await settled(app, body.data.message_id)).toMatchObject({
+  expect(await settledMessage(app, body.data.message_id)).toMatchObject({
     status: 'failed',
     reason: 'the mail server rejected the sender',
     events: [],
@@ -275,7 +268,7 @@ test('a rejected sender does not count against the contact', async () => {
 test('without a relay, emails go to the inbox with working links', async () => {
   const app = await newOrganization()
   const { body } = await send(app, await createFlow(app))
-  const message = await settled(app, body.data.message_id)
+  const message = await settledMessage(app, body.data.message_id)
   expect(message).toMatchObject({ delivered_to: 'inbox', relay_response: null })
   const list = await app.manage('GET', '/organization/inbox')
   expect(list.body.data).toMatchObject([
@@ -291,7 +284,7 @@ test('without a relay, emails go to the inbox with working links', async () => {
 test('the message page shows the email without tracking', async () => {
   const app = await newOrganization()
   const { body } = await send(app, await createFlow(app))
-  const message = await settled(app, body.data.message_id)
+  const message = await settledMessage(app, body.data.message_id)
   expect(message.html).toContain('href="https://shop.example/orders/1042"')
   expect(message.html).not.toContain('/t/')
 })
@@ -303,8 +296,8 @@ test('an email that cannot be rendered fails with a reason, and others are sent'
   })
   const bad = (await send(app, flowId)).body.data.message_id
   const good = (await send(app, await createFlow(app))).body.data.message_id
-  expect((await settled(app, bad)).status).toBe('failed')
-  expect((await settled(app, good)).status).toBe('sent')
+  expect((await settledMessage(app, bad)).status).toBe('failed')
+  expect((await settledMessage(app, good)).status).toBe('sent')
 })
 
 test('a template that can no longer be loaded is rejected, and other flows still send', async () => {
@@ -314,7 +307,7 @@ test('a template that can no longer be loaded is rejected, and other flows still
   const [refused, taken] = await Promise.all([send(app, broken!), send(app, whole!)])
   expect(refused!.status).toBe(422)
   expect(refused!.body.message).toBe('The template of this flow can no longer be loaded. Save the flow again.')
-  expect((await settled(app, taken!.body.data.message_id)).status).toBe('sent')
+  expect((await settledMessage(app, taken!.body.data.message_id)).status).toBe('sent')
 })
 
 test('an email whose rendering process is killed every time fails after a few tries, and others are sent', {

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../../test/support/flows.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { createService } from '../../service.ts'
@@ -91,7 +93,7 @@ test('a message queued before the rule fails with a reason and is not sent', asy
     status: 'failed',
     reason: 'sender not verified: this service does not send from operator.example',
   })
-  const message = (await app.manage('GET', `/organization/messages/${body.data.message_id}`)).body.data
+  const message = await getMessage(app, body.data.message_id)
   expect(message).toMatchObject({ status: 'failed', reason: expect.stringContaining('operator.example') })
   expect(relay.mails).toEqual([])
   await worker.stop()
@@ -126,8 +128,8 @@ test('a self-registered organization has a daily message limit, the first organi
     'serve',
   ])
   const other = await registerOther(app)
-  const key = (await other.manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key
-  const flowId = (await other.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const key = await createKey(other)
+  const flowId = (await create(other, '/flows', orderFlow)).id
   const sendAs = (email: string) => send(app, flowId, { contact_email: email }, { 'x-api-token': key })
 
   const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => sendAs(`person${i}@example.com`)))
@@ -163,8 +165,8 @@ test('messages of the day before do not count against a new organization', async
     'serve',
   ])
   const other = await registerOther(app)
-  const key = (await other.manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key
-  const flowId = (await other.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const key = await createKey(other)
+  const flowId = (await create(other, '/flows', orderFlow)).id
   const sendAs = () => send(app, flowId, {}, { 'x-api-token': key })
   expect((await sendAs()).status).toBe(200)
   expect((await sendAs()).status).toBe(429)

@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { messageWith } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
-
-const settled = (app: TestApp, id: string, status: string) =>
-  until(`the status ${status}`, async () => {
-    const { body } = await app.manage('GET', `/organization/messages/${id}`)
-    return body.data.status === status ? body.data : undefined
-  })
 
 test('emails to reserved recipients and people of the demo reach no mail server, and events of the former are marked', async () => {
   await using relay = await startRelay()
@@ -33,7 +28,7 @@ test('emails to reserved recipients and people of the demo reach no mail server,
   for (const [name, [status, ...events]] of Object.entries(expected)) {
     const { body } = await send(app, flowId, { contact_email: `${name}@simulator.waxwing.test` })
     const id: string = body.data.message_id
-    const message = await settled(app, id, status!)
+    const message = await messageWith(app, id, status!)
     expect(message.events.map((event: { event_name: string }) => event.event_name)).toEqual(events)
     expect(message.delivered_to).toBe(status === 'sent' ? 'simulator' : null)
     const payloads = await until('the webhooks', () => {
@@ -44,7 +39,7 @@ test('emails to reserved recipients and people of the demo reach no mail server,
     expect(payloads.map(({ data }) => data.is_test)).toEqual(events.map(() => true))
   }
   const demo = await send(app, flowId, { contact_email: 'ada@waxwing.test' })
-  expect(await settled(app, demo.body.data.message_id, 'sent')).toMatchObject({ delivered_to: 'inbox' })
+  expect(await messageWith(app, demo.body.data.message_id, 'sent')).toMatchObject({ delivered_to: 'inbox' })
   const invitation = { email: 'grace@waxwing.test', role: 'member' }
   expect((await app.manage('POST', '/organization/invitations', invitation)).status).toBe(201)
   await until('the invitation', async () => {
@@ -63,7 +58,7 @@ test('an email to another address is sent, and its events are not marked', async
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const flowId = await createFlow(app)
   const { body } = await send(app, flowId, { contact_email: 'open@a-simulator.waxwing.test' })
-  await settled(app, body.data.message_id, 'sent')
+  await messageWith(app, body.data.message_id, 'sent')
   expect(relay.mails).toHaveLength(1)
   const [event] = await app.db<{ data: object }>`select data from events`
   expect(event!.data).toEqual({})

@@ -15,9 +15,6 @@ async function newApp(): Promise<TestApp> {
       app.call(method, `/public/api/v1${path}`, { headers: { 'x-api-token': key }, body }),
   }
 }
-const createKey = async ({ manage }: Pick<TestApp, 'manage'>, scopes: string[]): Promise<string> =>
-  (await manage('POST', '/organization/api-keys', { name: 'k', scopes })).body.data.api_key
-
 const email = {
   from: 'hello@acme.example',
   subject: 'Your invoice',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { getMessage, messageWith } from '../../../test/support/messages.ts'
 import { join } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { freePort } from '../../../test/support/service.ts'
@@ -9,7 +10,6 @@ import { until } from '../../../test/support/until.ts'
 type Reader = Pick<TestApp, 'manage'>
 
 const listed = async ({ manage }: Reader) => (await manage('GET', '/organization/messages')).body.data[0]
-const shown = async ({ manage }: Reader, id: string) => (await manage('GET', `/organization/messages/${id}`)).body.data
 
 test('an email that the mail server deferred shows its reply and the next attempt', async () => {
   await using relay = await startRelay()
@@ -28,7 +28,7 @@ test('an email that the mail server deferred shows its reply and the next attemp
   const inMs = Date.parse(message.waiting.next_attempt_at) - Date.now()
   expect(inMs).toBeGreaterThan(300_000)
   expect(inMs).toBeLessThan(900_000)
-  expect((await shown(app, id)).waiting).toEqual(message.waiting)
+  expect((await getMessage(app, id)).waiting).toEqual(message.waiting)
 })
 
 test('while the mail server is unreachable, queued emails show it; the reason only to operators', async () => {
@@ -36,20 +36,17 @@ test('while the mail server is unreachable, queued emails show it; the reason on
   const member = await join(app, 'bob@acme.example', 'member')
   const { message_id: id } = (await send(app, await createFlow(app))).body.data
   await until('the outage', async () => (await listed(app)).waiting?.cause === 'mail_server_unreachable')
-  expect(await shown(app, id)).toMatchObject({
+  expect(await getMessage(app, id)).toMatchObject({
     status: 'queued',
     reason: null,
     waiting: { detail: expect.stringMatching(/refused/i), next_attempt_at: expect.any(String), attempts: 0 },
   })
-  expect((await shown(member, id)).waiting.detail).toBeNull()
+  expect((await getMessage(member, id)).waiting.detail).toBeNull()
 })
 
 test('an email that was sent is not waiting', async () => {
   await using app = await startTestApp()
   const { message_id: id } = (await send(app, await createFlow(app))).body.data
-  const message = await until('the email', async () => {
-    const found = await shown(app, id)
-    return found.status === 'sent' && found
-  })
+  const message = await messageWith(app, id, 'sent')
   expect(message.waiting).toBeNull()
 })

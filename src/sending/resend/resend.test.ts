@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -17,8 +18,7 @@ type SdkClient = {
   batch: { send: Call }
   domains: Record<'list' | 'get' | 'create', Call>
 }
-const keyWith = async (app: TestApp, ...scopes: string[]): Promise<string> =>
-  (await app.manage('POST', '/organization/api-keys', { name: 'Resend', scopes })).body.data.api_key
+const keyWith = async (app: TestApp, ...scopes: string[]): Promise<string> => await createKey(app, scopes)
 const from = 'Acme <hello@acme.example>'
 const email = { from, to: 'ada@example.com', subject: 'Hello', html: '<p>Hello</p>' }
 const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -63,7 +63,7 @@ test('the SDK of Resend sends an email and reads it', async () => {
 
 test('a key that may only send sends with the SDK, and reads neither contents nor domains', async () => {
   const app = await newApp()
-  const { id: domainId } = (await app.manage('POST', '/organization/domains', { name: 'acme-sending.com' })).body.data
+  const { id: domainId } = await create(app, '/domains', { name: 'acme-sending.com' })
   const resend = clientOf(app, await keyWith(app, 'messages:send'))
   const { data } = await resend.emails.send({
     ...email,
@@ -248,7 +248,7 @@ test('a browser gets the API, and a key that may not send is rejected', async ()
   const app = await newApp()
   const page = await fetch(`${app.url}/emails/x`, { headers: { accept: 'text/html' } })
   expect([page.status, await page.json()]).toMatchObject([401, { name: 'missing_api_key' }])
-  const { body } = await app.manage('POST', '/organization/api-keys', { name: 'read', scopes: ['contacts:read'] })
-  const restricted = await clientOf(app, body.data.api_key).emails.send(email)
+  const reader = await createKey(app, ['contacts:read'])
+  const restricted = await clientOf(app, reader).emails.send(email)
   expect(restricted.error).toMatchObject({ statusCode: 401, name: 'restricted_api_key' })
 })

@@ -3,6 +3,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import { afterAll, expect, test } from 'vitest'
 import { registerOther } from '../../../test/support/people.ts'
 import { startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -27,7 +28,7 @@ const headerOf = (raw: Buffer, name: string) => new RegExp(`^${name}: (.*)\r$`, 
 
 async function createFlow(app: TestApp): Promise<string> {
   const flow = { name: 'Order', kind: 'transactional', subject: 'Order {{ order_id }}', html: '<p>{{ order_id }}</p>' }
-  return (await app.manage('POST', '/organization/flows', flow)).body.data.id
+  return (await create(app, '/flows', flow)).id
 }
 const through = (flowId: string, context: object) => ({
   subject: 'ignored',
@@ -61,8 +62,7 @@ test('a Message-ID with other content is rejected, and one with the same content
 test('an email through a flow is accepted for all recipients or for none', async () => {
   await using app = await startTestApp({ ...environment, NEW_ORGANIZATION_DAILY_MESSAGES: '2' })
   const other = await registerOther(app)
-  const key = await other.manage('POST', '/organization/api-keys', { name: 'SMTP' })
-  const registered = { ...app, manage: other.manage, apiKey: key.body.data.api_key } as TestApp
+  const registered = { ...app, manage: other.manage, apiKey: await createKey(other) } as TestApp
   const email = through(await createFlow(registered), { order_id: 1 })
   const people = ['all-1@example.com', 'all-2@example.com', 'all-3@example.com']
   expect(await submit(registered, { ...email, to: people })).toMatch(/^451 4\.7\.1 /)
@@ -80,7 +80,7 @@ test('an email through a flow with a slow template is accepted for more recipien
     subject: '{{ order_id }}',
     html: '<p>{{ order_id }}</p>'.repeat(300),
   }
-  const { id } = (await app.manage('POST', '/organization/flows', slow)).body.data
+  const { id } = await create(app, '/flows', slow)
   const people = Array.from({ length: 30 }, (_, index) => `slow-${index}@example.com`)
   const reply = await submit(app, { ...through(id, { order_id: 1 }), to: people })
   expect(reply.match(/Queued as msg_/g)).toHaveLength(people.length)

@@ -7,8 +7,10 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import PostalMime from 'postal-mime'
 import { afterAll, expect, test } from 'vitest'
 import { dialSmtp } from '../../../test/support/dial-smtp.ts'
+import { getMessage } from '../../../test/support/messages.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { type RawSmtp, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { create, createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { dnsRecord, loadDkim } from '../../delivery/dkim/dkim.ts'
@@ -62,8 +64,6 @@ const countTo = (address: string) => sink.mails.filter(({ to }) => to === addres
 
 const headOf = (raw: Buffer) => raw.toString('latin1', 0, raw.indexOf('\r\n\r\n'))
 const bodyOf = (raw: Buffer) => raw.subarray(raw.indexOf('\r\n\r\n') + 4)
-const messageOf = async (app: TestApp, id: string) =>
-  (await app.manage('GET', `/organization/messages/${id}`)).body.data
 
 /** Composes an email without sending it. */
 async function composed(email: SendMailOptions): Promise<Buffer> {
@@ -103,7 +103,7 @@ test.each<[name: string, email: SendMailOptions]>([
     to: [{ name: 'Ada Übel', address: to }],
     subject,
   })
-  expect(await messageOf(app, id!)).toMatchObject({ id, contact: { email: to }, subject })
+  expect(await getMessage(app, id!)).toMatchObject({ id, contact: { email: to }, subject })
 })
 
 test('sends an email of ten thousand nested and flat parts as it is', async () => {
@@ -147,7 +147,7 @@ test('each recipient of the envelope gets an email that shows To and Cc, and nob
   const [to, cc, bcc] = [newAddress(), newAddress(), newAddress()]
   const ids = await send(app, { to, cc, bcc: `Secret <${bcc}>`, subject: 'Hi', text: 'Hello' })
   expect(new Set(ids).size).toBe(3)
-  const recipients = await Promise.all(ids.map(async (id) => (await messageOf(app, id)).contact.email))
+  const recipients = await Promise.all(ids.map(async (id) => (await getMessage(app, id)).contact.email))
   expect(recipients).toEqual([to, cc, bcc])
   for (const address of [to, cc, bcc]) {
     const { raw } = await sentTo(address)
@@ -181,7 +181,7 @@ test('a suppressed recipient is accepted and recorded, and gets nothing', async 
   const [gone, other] = [newAddress(), newAddress()]
   await app.manage('POST', '/organization/suppressions', { email: gone })
   const [goneId] = await send(app, { to: [gone, other], subject: 'Hi', text: 'Hello' })
-  expect(await messageOf(app, goneId!)).toMatchObject({ status: 'suppressed', reason: 'manual' })
+  expect(await getMessage(app, goneId!)).toMatchObject({ status: 'suppressed', reason: 'manual' })
   await sentTo(other)
   expect(countTo(gone)).toBe(0)
 })
@@ -207,7 +207,7 @@ test('tracks links and opens if the email asks for it, and leaves the other part
     headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140' },
   })
   expect(clicked.headers.get('location')).toBe('https://acme.example/?a=1&b=2')
-  const { events, tags } = await messageOf(app, id!)
+  const { events, tags } = await getMessage(app, id!)
   expect(tags).toEqual([{ name: 'order', value: '1042' }])
   expect(events.map((event: { event_name: string }) => event.event_name)).toContain('emailClick')
 })
@@ -243,7 +243,7 @@ test('a marketing email has our headers and link to unsubscribe, and goes to sub
     list,
     headers,
   })
-  expect(await messageOf(app, strangerId!)).toMatchObject({ status: 'suppressed', reason: 'not_subscribed' })
+  expect(await getMessage(app, strangerId!)).toMatchObject({ status: 'suppressed', reason: 'not_subscribed' })
   const { raw } = await sentTo(subscribed)
   const parsed = await PostalMime.parse(raw)
   const unsubscribe = parsed.headers.filter(({ key }) => key.startsWith('list-unsubscribe'))
@@ -344,15 +344,13 @@ test('sends through a flow with the context of a header', async () => {
 
 test('a key that may not send cannot sign in, and a revoked one cannot send any more', async () => {
   const app = await newApp()
-  const create = async (scopes: string[]) =>
-    (await app.manage('POST', '/organization/api-keys', { name: 'x', scopes })).body.data
-  const reader = await create(['messages:read'])
-  const failed = await transportOf(app, reader.api_key)
+  const reader = await createKey(app, ['messages:read'])
+  const failed = await transportOf(app, reader)
     .sendMail({ from: sender, to: newAddress() })
     .catch((error) => error)
   expect(failed.response).toBe('535 5.7.8 This API key does not have the scope messages:send.')
 
-  const key = await create(['messages:send'])
+  const key = await create(app, '/api-keys', { name: 'x', scopes: ['messages:send'] })
   using client = await dialSmtp(portOf(app))
   await client.say('EHLO client')
   expect(await client.say(`AUTH PLAIN ${Buffer.from(`\0x\0${key.api_key}`).toString('base64')}`)).toMatch(/^235/)
@@ -360,7 +358,7 @@ test('a key that may not send cannot sign in, and a revoked one cannot send any 
   await client.say('RSET')
   await app.manage('DELETE', `/organization/api-keys/${key.id}`)
   expect(await client.say('MAIL FROM:<>')).toMatch(/^421 4\.7\.0 /)
-  const withdrawn = await create(['messages:send'])
+  const withdrawn = await create(app, '/api-keys', { name: 'x', scopes: ['messages:send'] })
   using other = await dialSmtp(portOf(app))
   await other.say('EHLO client')
   await other.say(`AUTH PLAIN ${Buffer.from(`\0x\0${withdrawn.api_key}`).toString('base64')}`)
@@ -372,9 +370,9 @@ test('a key that may not send cannot sign in, and a revoked one cannot send any 
     return (await other.say('MAIL FROM:<>')).startsWith('421 4.7.0 ')
   })
   // The flow of a header needs the scope of flows.
-  const narrow = await create(['messages:send'])
+  const narrow = await createKey(app, ['messages:send'])
   const headers = { 'X-Waxwing-Flow': 'flw_1' }
-  const refused = await transportOf(app, narrow.api_key)
+  const refused = await transportOf(app, narrow)
     .sendMail({ from: sender, to: newAddress(), headers })
     .catch((error) => error)
   expect(refused.response).toBe('550 5.7.1 This API key does not have the scope flows:send.')
@@ -431,7 +429,7 @@ test('erasing a contact removes the address from the stored header of an email t
   const [to, cc] = [newAddress(), newAddress()]
   const [id] = await send(app, { to: `Ada <${to}>`, cc, subject: 'Hi', text: 'Hello', headers: { 'X-Order': '1042' } })
   await sentTo(cc)
-  const { contact } = await messageOf(app, id!)
+  const { contact } = await getMessage(app, id!)
   expect((await app.manage('DELETE', `/organization/contacts/${contact.id}?erase=true`)).status).toBe(200)
   const [row] = await app.db<{ details: string }>`
     select details::text as details from email_contents where details::text like ${`%${cc}%`}`
@@ -450,8 +448,7 @@ test('From must be an allowed address where senders are limited, and new organiz
   const spoofed = { ...email, to, sender: 'ceo@bank.example' }
   expect(await rejection(app, spoofed)).toMatch(/^550 5\.7\.1 /)
   const other = await registerOther(app)
-  const key = await other.manage('POST', '/organization/api-keys', { name: 'SMTP' })
-  const registered = { ...app, apiKey: key.body.data.api_key }
+  const registered = { ...app, apiKey: await createKey(other) }
   expect(await send(registered, { ...email, to: [to, newAddress()] })).toHaveLength(2)
   expect(await rejection(registered, { ...email, to })).toMatch(/^451 4\.7\.1 /)
 })

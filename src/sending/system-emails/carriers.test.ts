@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { addMailServer } from '../../../test/support/mail-servers.ts'
 import { join, type Person, registerOther } from '../../../test/support/people.ts'
 import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { recordPausedExport } from '../../operations/notices/notices.ts'
@@ -11,7 +12,7 @@ import { createService } from '../../service.ts'
 type Caller = Pick<TestApp, 'manage'>
 
 const invite = async ({ manage }: Caller, email: string) =>
-  (await manage('POST', '/organization/invitations', { email, role: 'owner' })).body.data
+  await create({ manage }, '/invitations', { email, role: 'owner' })
 const forgot = async (app: TestApp, email: string): Promise<string> =>
   (await app.call('POST', '/api/v1/auth/forgot-password', { body: { email } })).body.message
 const pathsOf = async (app: TestApp, person: Caller = app) => {
@@ -116,7 +117,7 @@ test('without any server nothing is sent, and every answer says so', async () =>
   const again = (await app.manage('POST', `/organization/invitations/${made.id}/resend`)).body.data
   expect(again).toMatchObject({ email_status: 'not_sent', sent_at: null })
   expect((await app.call('GET', `/api/v1/auth/invitations/${again.token}`)).status).toBe(200)
-  expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).body.data.email_status).toBe(null)
+  expect((await create(app, '/invitations', { role: 'member' })).email_status).toBe(null)
 
   // With several organizations, the answer for one would reveal who belongs to it.
   await registerOther(app)

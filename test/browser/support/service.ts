@@ -110,6 +110,15 @@ export async function registerOwner(
   return { email, password: registration.password, session: await sessionOf(service.db, secrets, account) }
 }
 
+/** Returns a function that calls the management API as the account; its paths are below /api/v1/organization. */
+export const organizationApi =
+  (service: Pick<Service, 'manage'>, { session }: Pick<Account, 'session'>) =>
+  async (method: string, path: string, body?: unknown): Promise<Answer['body']> => {
+    const answer = await service.manage(session, method, `/organization${path}`, body)
+    if (answer.status >= 300) throw new Error(answer.text)
+    return answer.body?.data
+  }
+
 /** Returns the session of the account with an expiry in the past. */
 export async function expiredSession(account: Account): Promise<string> {
   const { org, pwd, sub, iss } = decodeJwt<{ org: string; pwd: string }>(account.session)

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../../test/support/flows.ts'
+import { getMessage } from '../../../../test/support/messages.ts'
 import { startRelay } from '../../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../../test/support/test-app.ts'
 import { until } from '../../../../test/support/until.ts'
@@ -18,7 +19,7 @@ async function addServer(app: TestApp, settings: object) {
 
 async function sentMessage(app: TestApp): Promise<string> {
   const { message_id: id } = (await send(app, await createFlow(app))).body.data
-  const get = async () => (await app.manage('GET', `/organization/messages/${id}`)).body.data
+  const get = () => getMessage(app, id)
   await until('the email', async () => (await get()).status === 'sent')
   return id
 }
@@ -89,5 +90,5 @@ test('email through a mail server has the header by which its provider identifie
   const signed = relay.mails[0]!.mail.headers.find(({ key }) => key === 'x-pm-metadata-waxwing-id')!.value
   const bounce = { RecordType: 'Bounce', Type: 'HardBounce', Details: '550', Metadata: { 'waxwing-id': signed } }
   expect((await post(app, server.webhook_url, bounce)).body.data).toEqual({ received: 1, recorded: 1 })
-  expect((await app.manage('GET', `/organization/messages/${messageId}`)).body.data.status).toBe('bounced')
+  expect((await getMessage(app, messageId)).status).toBe('bounced')
 })

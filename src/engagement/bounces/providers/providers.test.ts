@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getMessage } from '../../../../test/support/messages.ts'
 import { sendTo, startWithReader, tokens } from '../../../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../../../test/support/relay.ts'
 import { until } from '../../../../test/support/until.ts'
@@ -246,7 +247,7 @@ test('a report with the Message-ID of an email to several recipients concerns th
     'delivery-status': { code: 550, message: '5.1.1 The account does not exist' },
   })
   const statuses = body.data.messages.map(async ({ id }: { id: string }) => {
-    const message = (await app.manage('GET', `/organization/messages/${id}`)).body.data
+    const message = await getMessage(app, id)
     return [message.contact.email, message.status]
   })
   expect(await Promise.all(statuses)).toEqual([
