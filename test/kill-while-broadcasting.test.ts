@@ -5,7 +5,7 @@ import { startOwnDatabase, useSite } from './support/own-database.ts'
 import { startRelay } from './support/relay.ts'
 import { create } from './support/resources.ts'
 import { announcedSeed } from './support/seeded.ts'
-import { newCustomer, startService } from './support/service.ts'
+import { type Customer, newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
@@ -29,6 +29,35 @@ const flow = {
 
 const site = useSite()
 
+/** Creates a broadcast to a group of all recipients and returns its id. */
+async function createBroadcast(url: string, customer: Customer): Promise<string> {
+  const group = (await create(customer, '/groups', { name: 'All' })).id
+  for (let at = 0; at < recipients; at += perRequest) {
+    const members = Array.from({ length: Math.min(perRequest, recipients - at) }, (_, n) => ({
+      email: `r${at + n}@example.com`,
+    }))
+    const added = await callUrl('POST', `${url}/public/api/v1/contacts/add-group-members`, {
+      headers: { 'x-api-token': customer.apiKey },
+      body: { group_id: group, members },
+    })
+    expect(added.status).toBe(200)
+  }
+  const flowId = (await create(customer, '/flows', flow)).id
+  const content = { name: 'News', flow_id: flowId, audience: { group_ids: [group] } }
+  return (await create(customer, '/broadcasts', content)).id
+}
+
+/** An email that arrived twice has the same Message-ID, so mail systems can recognize it. */
+function expectSameIds(mails: { recipient: string; raw: string }[]): void {
+  const idsOf = new Map<string, Set<string>>()
+  for (const { recipient, raw } of mails) {
+    const ids = idsOf.get(recipient) ?? new Set()
+    idsOf.set(recipient, ids.add(/^Message-ID: <(msg_\w+)@/m.exec(raw)![1]!))
+  }
+  expect(idsOf.size).toBe(recipients)
+  expect([...idsOf.values()].filter((ids) => ids.size > 1)).toEqual([])
+}
+
 test('a broadcast whose processes, including the database, are killed and which is paused at random moments reaches everybody once', {
   timeout: 2 * endMsMax,
 }, async () => {
@@ -46,22 +75,9 @@ test('a broadcast whose processes, including the database, are killed and which 
   await using serve = await startService('serve', environment)
   await using first = await startService('work', environment)
   await using second = await startService('work', environment)
-  const { manage, apiKey } = await newCustomer(serve.url)
-  const group = (await create({ manage }, '/groups', { name: 'All' })).id
-  for (let at = 0; at < recipients; at += perRequest) {
-    const members = Array.from({ length: Math.min(perRequest, recipients - at) }, (_, n) => ({
-      email: `r${at + n}@example.com`,
-    }))
-    const added = await callUrl('POST', `${serve.url}/public/api/v1/contacts/add-group-members`, {
-      headers: { 'x-api-token': apiKey },
-      body: { group_id: group, members },
-    })
-    expect(added.status).toBe(200)
-  }
-  const flowId = (await create({ manage }, '/flows', flow)).id
-  const content = { name: 'News', flow_id: flowId, audience: { group_ids: [group] } }
-  const { id } = await create({ manage }, '/broadcasts', content)
-  const path = `/organization/broadcasts/${id}`
+  const customer = await newCustomer(serve.url)
+  const { manage } = customer
+  const path = `/organization/broadcasts/${await createBroadcast(serve.url, customer)}`
   const get = async () => (await manage('GET', path)).body.data
 
   const starts = await Promise.all(
@@ -119,13 +135,6 @@ test('a broadcast whose processes, including the database, are killed and which 
   )
   expect(counted).toEqual([{ messages: recipients, contacts: recipients, events: recipients }])
 
-  const idsOf = new Map<string, Set<string>>()
-  for (const { recipient, raw } of relay.mails) {
-    const ids = idsOf.get(recipient) ?? new Set()
-    idsOf.set(recipient, ids.add(/^Message-ID: <(msg_\w+)@/m.exec(raw)![1]!))
-  }
-  expect(idsOf.size).toBe(recipients)
-  // An email that arrived twice has the same Message-ID, so mail systems can recognize it.
-  expect([...idsOf.values()].filter((ids) => ids.size > 1)).toEqual([])
+  expectSameIds(relay.mails)
   console.info(`${relay.mails.length - recipients} of ${recipients} emails arrived twice after ${kills} kills`)
 })

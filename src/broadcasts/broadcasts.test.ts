@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { join } from '../../test/support/people.ts'
 import { create } from '../../test/support/resources.ts'
-import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { type Answer, startSharedApp, type TestApp } from '../../test/support/test-app.ts'
+
+const newOrganization = await startSharedApp({}, ['serve'])
 
 const greeting = {
   name: 'Newsletter',
@@ -20,16 +22,31 @@ async function fill(app: TestApp) {
   return { group, flow: (await create(app, '/flows', greeting)).id as string }
 }
 
-test('a draft is created, changed, checked, duplicated and deleted', async () => {
-  await using app = await startTestApp({}, ['serve'])
+/** A draft with an audience of four, one of whom is suppressed and another one lacks a variable. */
+async function createDraft(app: TestApp) {
   const { group, flow } = await fill(app)
   const first = await group('First', ['ada@example.com', 'bob@example.com', 'x1@example.com'])
   const second = await group('Second', ['bob@example.com', 'carol@example.com', 'dan@example.com'])
   const staff = await group('Staff', ['dan@example.com'])
   await create(app, '/suppressions', { email: 'carol@example.com' })
-  const content = { name: 'News' }
-  const path = `/organization/broadcasts/${(await create(app, '/broadcasts', content)).id}`
+  const changes = {
+    flow_id: flow,
+    audience: { group_ids: [first, second], exclude_group_ids: [staff] },
+    context: { topic: 'birds' },
+    missed_after_seconds: 90_000,
+    messages_per_hour: 1000,
+    schedule: { time_zone: 'Europe/Vienna', window: { days: ['mon', 'fri'], from: '08:00', to: '18:00' } },
+  }
+  const { id } = await create(app, '/broadcasts', { name: 'News' })
+  const path = `/organization/broadcasts/${id}`
+  const changed = (await app.manage('PATCH', path, changes)).body.data
+  return { path, flow, changes, changed }
+}
 
+test('a draft is created, changed and deleted', async () => {
+  const app = await newOrganization()
+  const { id } = await create(app, '/broadcasts', { name: 'News' })
+  const path = `/organization/broadcasts/${id}`
   expect((await app.manage('GET', path)).body.data).toMatchObject({
     name: 'News',
     status: 'draft',
@@ -40,15 +57,15 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     counts: { pending: 0, sent: 0 },
   })
   expect((await app.manage('POST', `${path}/check`)).status).toBe(422)
-  const changes = {
-    flow_id: flow,
-    audience: { group_ids: [first, second], exclude_group_ids: [staff] },
-    context: { topic: 'birds' },
-    missed_after_seconds: 90_000,
-    messages_per_hour: 1000,
-    schedule: { time_zone: 'Europe/Vienna', window: { days: ['mon', 'fri'], from: '08:00', to: '18:00' } },
-  }
-  expect((await app.manage('PATCH', path, changes)).body.data).toMatchObject({ name: 'News', ...changes })
+  const { changes, changed } = await createDraft(app)
+  expect(changed).toMatchObject({ name: 'News', ...changes })
+  expect((await app.manage('DELETE', path)).status).toBe(200)
+  expect((await app.manage('GET', path)).status).toBe(404)
+})
+
+test('the check of a draft counts its recipients, and names what is missing, blocks or should be improved', async () => {
+  const app = await newOrganization()
+  const { path } = await createDraft(app)
   expect((await app.manage('POST', `${path}/check`)).body.data).toEqual({
     recipients: 3,
     audience: 4,
@@ -80,6 +97,11 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     links: [],
     html_bytes: expect.any(Number),
   })
+})
+
+test('the check reads the email of each variant', async () => {
+  const app = await newOrganization()
+  const { path } = await createDraft(app)
   const variants = [{ share: 50 }, { subject: 'x'.repeat(80), share: 50 }]
   await app.manage('PATCH', path, { variants })
   const { findings, html_bytes: bytes } = (await app.manage('POST', `${path}/check`)).body.data
@@ -89,26 +111,27 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     ['subject', 'B'],
   ])
   expect(bytes).toBeGreaterThan(200)
-  await app.manage('PATCH', path, { variants: [] })
+})
+
+test('a draft is duplicated under another name, with its planned time', async () => {
+  const app = await newOrganization()
+  const { path, flow, changes } = await createDraft(app)
   const copy = (await app.manage('POST', `${path}/duplicate`)).body.data
   expect(copy).toMatchObject({ name: 'Copy of News', status: 'draft', audience: changes.audience, flow_id: flow })
   expect((await app.manage('GET', '/organization/broadcasts?limit=1')).body.data).toMatchObject([{ id: copy.id }])
   const copyOfCopy = (await app.manage('POST', `/organization/broadcasts/${copy.id}/duplicate`)).body.data
   expect(copyOfCopy.name).toBe('Copy of News (2)')
-
-  // The planned time is copied, and one that has passed is rejected by the check.
+  // One that has passed is rejected by the check.
   const schedule = { ...changes.schedule, at: '2026-01-05T09:00' }
   await app.manage('PATCH', path, { schedule })
   const planned = (await app.manage('POST', `${path}/duplicate`)).body.data
   expect(planned).toMatchObject({ name: 'Copy of News (3)', schedule })
   const late = await app.manage('POST', `/organization/broadcasts/${planned.id}/check`)
   expect([late.status, late.body.error.fields[0].path]).toEqual([422, 'schedule.at'])
-  expect((await app.manage('DELETE', path)).status).toBe(200)
-  expect((await app.manage('GET', path)).status).toBe(404)
 })
 
 test('a change that is based on an older revision is rejected, and changes nothing', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { data } = (await app.manage('POST', '/organization/broadcasts', { name: 'News' })).body
   const path = `/organization/broadcasts/${data.id}`
   const theirs = await app.manage('PATCH', path, { name: 'Theirs', base_revision: data.revision })
@@ -120,7 +143,7 @@ test('a change that is based on an older revision is rejected, and changes nothi
 })
 
 test('broadcasts are found by a part of their name and by their id', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   await create(app, '/broadcasts', { name: 'October news' })
   const { id } = await create(app, '/broadcasts', { name: 'November sale' })
   const found = async (query: string) => {
@@ -133,7 +156,7 @@ test('broadcasts are found by a part of their name and by their id', async () =>
 })
 
 test('segments add to the audience and are subtracted from it, and nobody is counted twice', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { group, flow } = await fill(app)
   const first = await group('First', ['ada@example.com', 'bob@example.com', 'x1@example.com'])
   await group('Others', ['carol@example.com', 'dan@example.com'])
@@ -161,7 +184,7 @@ test('segments add to the audience and are subtracted from it, and nobody is cou
 })
 
 test('invalid content is rejected with the path of the field', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const wrong: [object, string][] = [
     [{ flow_id: 'flw_00000000000000000000000000' }, 'flow_id'],
     [{ audience: { group_ids: ['grp_00000000000000000000000000'] } }, 'audience.group_ids.0'],
@@ -193,7 +216,7 @@ test('invalid content is rejected with the path of the field', async () => {
 })
 
 test('a start needs the permission and the exact number of recipients', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { group, flow } = await fill(app)
   const audience = { group_ids: [await group('First', ['ada@example.com', 'bob@example.com'])] }
   const draft = { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } }
@@ -215,12 +238,12 @@ test('a start needs the permission and the exact number of recipients', async ()
 })
 
 test('an API key starts broadcasts only if its creator may, and as long as they may', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { group, flow } = await fill(app)
   const audience = { group_ids: [await group('First', ['ada@example.com'])] }
   const content = { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } }
   const path = `/organization/broadcasts/${(await create(app, '/broadcasts', content)).id}`
-  const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
+  const { id: memberId, manage: asMember } = await join(app, 'mia@acme.example', 'member')
   const member = `/organization/members/${memberId}`
   const newKey = (scopes: string[], by = asMember) => by('POST', '/organization/api-keys', { name: 'k', scopes })
   const act = async (key: Answer, action: string) => {
@@ -253,7 +276,7 @@ test('an API key starts broadcasts only if its creator may, and as long as they 
 })
 
 test('what a scheduled broadcast sends, and to whom, is changed only by people who may start broadcasts', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { group, flow } = await fill(app)
   const filter = { type: 'text', field: 'email', operator: 'contains', value: 'zzz' }
   const segment = async (name: string) => (await create(app, '/segments', { name, filter })).id as string
@@ -262,7 +285,7 @@ test('what a scheduled broadcast sends, and to whom, is changed only by people w
   const schedule = { at: new Date(Date.now() + 86_400_000).toISOString() }
   const content = { name: 'News', flow_id: flow, audience, schedule, context: { topic: 'birds' } }
   const path = `/organization/broadcasts/${(await create(app, '/broadcasts', content)).id}`
-  const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
+  const { id: memberId, manage: asMember } = await join(app, 'tom@acme.example', 'member')
   const key = (await create(app, '/api-keys', { name: 'k', scopes: ['contacts:write', 'flows:write'] })).api_key
   const byKey = (method: string, url: string, body?: object) =>
     app.call(method, `/api/v1${url}`, { headers: { 'x-api-token': key }, body })
@@ -316,7 +339,7 @@ test('what a scheduled broadcast sends, and to whom, is changed only by people w
 })
 
 test('a start schedules a broadcast with a planned time, at most once, and compares no number unless one is expected', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { group, flow } = await fill(app)
   const audience = { group_ids: [await group('First', ['ada@example.com'])] }
   const start = async (schedule: object) => {

@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest'
 import { emails, fill, opener, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { person } from '../../test/support/readers.ts'
-import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { startRelay, startSharedRelay, type TestRelay } from '../../test/support/relay.ts'
 import { create } from '../../test/support/resources.ts'
 import { newCustomer, startService } from '../../test/support/service.ts'
-import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { callUrl, startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../platform/db/db.ts'
 import { parseId } from '../platform/values/ids.ts'
 import { localStart } from './schedule.ts'
+
+const sharedRelay = await startSharedRelay()
+const newOrganization = await startSharedApp({ SMTP_URL: sharedRelay.url })
 
 const bySubject = (relay: TestRelay) => {
   const counts: Record<string, number> = {}
@@ -26,15 +29,19 @@ async function click(app: TestApp, raw: string): Promise<void> {
   expect(answer.status).toBe(302)
 }
 
-/** Brings the wait for the winner of all broadcasts to its end, as if it was over some time ago. */
+/** Brings the wait for the winner of the organization's broadcasts to its end, as if it was over some time ago. */
 async function endWait(app: TestApp, overSince = 0): Promise<void> {
+  const organizationId = parseId('org', app.organizationId)!
   await until('the wait', async () => {
     const rows = await app.db.statement`
       update jobs set due_at = now() - ${overSince} * interval '1 second'
-      where kind like 'broadcast.%' and due_at > now() + interval '1 minute' returning 1`
+      where organization_id = ${organizationId} and kind like 'broadcast.%' and due_at > now() + interval '1 minute'
+      returning 1`
     return rows.length > 0
   })
-  await app.db.statement`update lanes set next_due_at = now() where kind like 'broadcast.%' and not held`
+  await app.db.statement`
+    update lanes set next_due_at = now()
+    where organization_id = ${organizationId} and kind like 'broadcast.%' and not held`
 }
 
 const sampleSent = (broadcast: { get: () => Promise<{ decides_at: string | null }> }) =>
@@ -43,31 +50,49 @@ const sampleSent = (broadcast: { get: () => Promise<{ decides_at: string | null 
     return now.decides_at !== null && now
   })
 
-test('the sample is split exactly, and the variant with the highest click rate goes to the rest', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
-  const { make, group, create, flow } = await fill(app)
+const comparison = {
+  variants: [{ subject: 'News for {{ city }}', share: 50 }, { flow_version: 2, share: 25 }, { share: 25 }],
+  ...{ test_percent: 40, winner_by: 'clicks', decide_after_seconds: 3_600 },
+}
+
+/** Starts a broadcast to 100 people with three variants, two of which are versions of the flow. */
+async function startComparison(app: TestApp) {
+  const { group, create, flow } = await fill(app)
   await app.manage('PATCH', `/organization/flows/${flow}`, { subject: 'Second version' })
   await app.manage('PATCH', `/organization/flows/${flow}`, { subject: 'Third version' })
-  const groupId = await group('Readers', emails('a', 100))
-  const variants = [{ subject: 'News for {{ city }}', share: 50 }, { flow_version: 2, share: 25 }, { share: 25 }]
-  const test = { variants, test_percent: 40, winner_by: 'clicks', decide_after_seconds: 3_600 }
+  const readers = await group('Readers', emails('a', 100))
   const other = await storeOtherBroadcast(app)
-  const broadcast = await create([groupId], test)
-  expect((await broadcast.start()).body.data).toMatchObject({ ...test, winner: null, decides_at: null })
-  const waiting = await sampleSent(broadcast)
-  expect(waiting).toMatchObject({ status: 'sending', counts: { sent: 40, pending: 60 }, winner: null })
-  expect(bySubject(relay)).toEqual({ 'News for Vienna': 20, 'Second version': 10, 'Third version': 10 })
+  const broadcast = await create([readers], comparison)
+  const started = (await broadcast.start()).body.data
+  return { broadcast, other, started, waiting: await sampleSent(broadcast) }
+}
 
-  // Three of ten are more than four of twenty.
-  const clicked = (subject: string, count: number) =>
+/** Clicks in four of the twenty emails of variant A, and in three of the ten of variant B. */
+async function clickInSample(
+  app: TestApp,
+  relay: TestRelay,
+  broadcast: { get: () => Promise<unknown> },
+): Promise<void> {
+  const sample = (subject: string, count: number) =>
     relay.mails.filter(({ mail }) => mail.subject === subject).slice(0, count)
-  for (const { raw } of [...clicked('News for Vienna', 4), ...clicked('Second version', 3)]) await click(app, raw)
+  for (const { raw } of [...sample('News for Vienna', 4), ...sample('Second version', 3)]) await click(app, raw)
   // On a busy machine, a click may be recorded after its response.
   await until('the clicks to be counted', async () => {
     const { variants } = (await broadcast.get()) as { variants: { clicked: number }[] }
     return variants.map(({ clicked }) => clicked).join() === '4,3,0'
   })
+}
+
+test('the sample is split exactly, and the variant with the highest click rate goes to the rest', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { broadcast, other, started, waiting } = await startComparison(app)
+  expect(started).toMatchObject({ ...comparison, winner: null, decides_at: null })
+  expect(waiting).toMatchObject({ status: 'sending', counts: { sent: 40, pending: 60 }, winner: null })
+  expect(bySubject(relay)).toEqual({ 'News for Vienna': 20, 'Second version': 10, 'Third version': 10 })
+
+  // Three of ten are more than four of twenty.
+  await clickInSample(app, relay, broadcast)
   expect((await broadcast.act('retry-failed')).status).toBe(409)
   // While it is paused, nothing is decided.
   await broadcast.act('pause')
@@ -79,36 +104,31 @@ test('the sample is split exactly, and the variant with the highest click rate g
   expect(sent.counts).toMatchObject({ recipients: 100, sent: 100 })
   expect(sent).toMatchObject({ winner: 'B' })
   const none = { bounced: 0, opened: 0, unsubscribed: 0, complained: 0 }
+  const first = { key: 'A', subject: 'News for {{ city }}', flow_version: null }
+  const second = { ...none, key: 'B', subject: null, flow_version: 2, share: 25 }
+  const third = { ...none, key: 'C', subject: null, flow_version: null }
   expect(sent.variants).toMatchObject([
-    {
-      key: 'A',
-      subject: variants[0]!.subject,
-      flow_version: null,
-      recipients: 20,
-      sent: 20,
-      clicked: 4,
-      winner: false,
-    },
-    {
-      ...none,
-      key: 'B',
-      subject: null,
-      flow_version: 2,
-      share: 25,
-      recipients: 10,
-      sent: 10,
-      clicked: 3,
-      winner: true,
-    },
-    { ...none, key: 'C', subject: null, flow_version: null, recipients: 10, sent: 10, clicked: 0, winner: false },
+    { ...first, recipients: 20, sent: 20, clicked: 4, winner: false },
+    { ...second, recipients: 10, sent: 10, clicked: 3, winner: true },
+    { ...third, recipients: 10, sent: 10, clicked: 0, winner: false },
   ])
+  const copy = (await broadcast.act('duplicate')).body.data
+  expect(copy).toMatchObject({ ...comparison, winner: null, decides_at: null })
+  expect(await other.readRows()).toEqual(other.stored)
+})
 
-  // The assignment depends on the broadcast and the contact only; each variant can be tested; a copy has the same variants.
-  const listed = (await app.manage('GET', `/organization/broadcasts/${broadcast.id}/recipients?limit=100`)).body.data
+test('the figures of a variant lead to its people in the sample; a file has the variant that everybody got', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { broadcast } = await startComparison(app)
+  await clickInSample(app, relay, broadcast)
+  await endWait(app)
+  await broadcast.ended()
+  // The assignment depends on the broadcast and the contact only.
+  const path = `/organization/broadcasts/${broadcast.id}/recipients`
+  const listed = (await app.manage('GET', `${path}?limit=100`)).body.data
   const inVariant = (key: string | null) => listed.filter(({ variant }: { variant: string | null }) => variant === key)
   expect(['A', 'B', 'C', null].map((key) => inVariant(key).length)).toEqual([20, 10, 10, 60])
-  // The figures of the variants lead to their people. A file shows the variant that everybody got.
-  const path = `/organization/broadcasts/${broadcast.id}/recipients`
   for (const [variant, sent, clicked] of [
     ['A', 20, 4],
     ['B', 10, 3],
@@ -125,20 +145,29 @@ test('the sample is split exactly, and the variant with the highest click rate g
   const column = header!.split(',').indexOf('variant')
   const variantsInFile = lines.map((line) => line.split(',')[column])
   expect(['A', 'B', 'C'].map((key) => variantsInFile.filter((each) => each === key).length)).toEqual([20, 70, 10])
-  const copy = (await broadcast.act('duplicate')).body.data
-  expect(copy).toMatchObject({ ...test, winner: null, decides_at: null })
+})
+
+test('each variant can be tested', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { group, create, flow } = await fill(app)
+  await app.manage('PATCH', `/organization/flows/${flow}`, { subject: 'Second version' })
+  const broadcast = await create([await group('Readers', emails('a', 1))], comparison)
   for (const [variant, subject] of [
     ['A', '[Test] News for Vienna'],
     ['B', '[Test] Second version'],
   ]) {
-    const to = emails('a', 1)[0]
-    expect((await broadcast.act('test', { to, variant })).status).toBe(200)
-    await until('the test email', () => relay.mails.at(-1)!.mail.subject === subject)
+    expect((await broadcast.act('test', { to: emails('a', 1)[0], variant })).status).toBe(200)
+    await until('the test email', () => relay.mails.at(-1)?.mail.subject === subject)
   }
   expect((await broadcast.act('test', { to: 'a@example.com', variant: 'D' })).status).toBe(422)
+})
 
-  // A variant may read what contacts lack: the check reports it, and these recipients fail.
-  await make('/contacts', { email: 'nowhere@example.com' })
+test('what a contact lacks of a variant is reported by the check, and only those who get that variant fail', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { group, create, flow } = await fill(app)
+  const other = await storeOtherBroadcast(app)
   const nowhere = await group('Nowhere', ['nowhere@example.com', 'nobody@example.com'], {})
   await app.manage('PATCH', `/organization/flows/${flow}`, { html: '<p>News</p>' })
   const split = await create([nowhere], {
@@ -161,16 +190,17 @@ test('the sample is split exactly, and the variant with the highest click rate g
   expect(await other.readRows()).toEqual(other.stored)
 })
 
-test('a tie goes to the first variant; a wait that is interrupted pauses; a cancelled test sends nothing more', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
-  const { group, create, flow } = await fill(app)
-  const groupId = await group('Readers', emails('a', 20))
-  const variants = [
-    { subject: 'First', share: 50 },
-    { subject: 'Second', share: 50 },
-  ]
-  const tied = await create([groupId], { variants, test_percent: 50 })
+const twoSubjects = [
+  { subject: 'First', share: 50 },
+  { subject: 'Second', share: 50 },
+]
+const halfSample = { variants: twoSubjects, test_percent: 50 }
+
+test('a tie goes to the first variant; a wait that was interrupted for long pauses before', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { group, create } = await fill(app)
+  const tied = await create([await group('Readers', emails('a', 20))], halfSample)
   await tied.start()
   await sampleSent(tied)
   expect(bySubject(relay)).toEqual({ First: 5, Second: 5 })
@@ -181,22 +211,32 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   expect(await tied.ended()).toMatchObject({ winner: 'A', counts: { sent: 20 } })
   expect(bySubject(relay)).toEqual({ First: 15, Second: 5 })
   expect((await tied.act('choose-variant', { variant: 'B' })).status).toBe(409)
+})
 
+test('a broadcast that is cancelled while it waits for the winner sends nothing more', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { group, create } = await fill(app)
+  const groupId = await group('Readers', emails('a', 20))
   const other = await storeOtherBroadcast(app)
-  const cancelled = await create([groupId], { variants, test_percent: 50 })
+  const cancelled = await create([groupId], halfSample)
   await cancelled.start()
   await sampleSent(cancelled)
   expect((await cancelled.act('cancel')).status).toBe(200)
   await until('the end', async () => (await cancelled.get()).counts.cancelled === 10)
   await endWait(app)
   expect((await cancelled.act('choose-variant', { variant: 'A' })).status).toBe(409)
-  expect(relay.mails).toHaveLength(30)
+  expect(relay.mails).toHaveLength(10)
   expect(await other.readRows()).toEqual(other.stored)
+})
 
-  // The rate is that of the emails sent: two of three are more than three of five.
-  const judged = await create([groupId], { variants, test_percent: 50 })
+test('the rate of a variant is that of the emails sent', async () => {
+  const app = await newOrganization()
+  const { group, create, flow } = await fill(app)
+  const judged = await create([await group('Readers', emails('a', 20))], halfSample)
   await judged.start()
   await sampleSent(judged)
+  // Two of three are more than three of five.
   const path = `/organization/broadcasts/${judged.id}/recipients?status=sent`
   const sample: (Parameters<typeof opened>[0] & { variant: string })[] = (await app.manage('GET', path)).body.data
   const inVariant = (key: string) => sample.filter(({ variant }) => variant === key)
@@ -208,8 +248,11 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
     where message_id = any (${messageIds.slice(-2)}::uuid[])`
   await endWait(app)
   expect(await judged.ended()).toMatchObject({ winner: 'B', counts: { sent: 18, unsubscribed: 2 } })
+})
 
-  // At local time, the sample of each zone gets it at the planned time, and the rest at that time of a later day.
+test('at local time, each zone gets the sample at the planned time, and the rest at that time of a later day', async () => {
+  const app = await newOrganization()
+  const { group, create } = await fill(app)
   const zones = [
     await group('Kiritimati', emails('k', 4), { city: 'London', time_zone: 'Pacific/Kiritimati' }),
     await group('Tokyo', emails('t', 4), { city: 'Tokyo', time_zone: 'Asia/Tokyo' }),
@@ -217,7 +260,7 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   const inTokyo = Date.now() + 9 * 3_600_000
   const at = new Date(inTokyo + 300_000).toISOString().slice(0, 16)
   const local = await create(zones, {
-    ...{ variants, test_percent: 50, missed_after_seconds: 86_400 },
+    ...{ ...halfSample, missed_after_seconds: 86_400 },
     schedule: { at, time_zone: 'UTC', per_recipient: true },
   })
   await local.start()
@@ -229,14 +272,20 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   const waiting = await until('the parts of the rest', async () => {
     const rows = await app.db<{ hours: number }>`
       select round(extract(epoch from due_at - now()) / 3600)::int as hours
-      from jobs where kind = 'broadcast.run' and lane like '%/%' order by due_at`
+      from jobs where organization_id = ${parseId('org', app.organizationId)!} and kind = 'broadcast.run'
+        and lane like '%/%'
+      order by due_at`
     return rows.length === 2 ? rows : undefined
   })
   expect(waiting.map(({ hours }) => hours)).toEqual([0, 19])
   await local.act('cancel')
   await local.ended('cancelled')
+})
 
-  const plain = await create([groupId])
+test('no variant is chosen for a broadcast without variants', async () => {
+  const app = await newOrganization()
+  const { group, create } = await fill(app)
+  const plain = await create([await group('Readers', emails('a', 2))])
   await plain.start()
   await plain.ended()
   expect((await plain.act('choose-variant', { variant: 'A' })).body.message).toContain('no variants')

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { type OtherRecords, startNameServer } from '../support/name-server.ts'
 import { barriersInBothThemes } from './support/axe.ts'
@@ -14,10 +15,8 @@ const names = await startNameServer(
 const browser = await sharedBrowser()
 const service = await startSharedService({ DNS_SERVERS: names.address, BASE_URL: '' })
 
-test('a domain is added, its records are published and found, its link host is renamed and its key rotated', async () => {
-  const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { account })
-  const { page } = tab
+/** Names that cannot be verified are rejected. */
+async function addDomain(page: Page): Promise<void> {
   await page.goto('sending/domains')
   await page.getByRole('button', { name: 'Add domain' }).click()
   await page.getByLabel('Domain', { exact: true }).fill('not a domain')
@@ -33,28 +32,31 @@ test('a domain is added, its records are published and found, its link host is r
 
   await page.getByRole('heading', { name: 'shop.example.com' }).waitFor()
   await page.getByText('Waiting for DNS').waitFor()
-  const rows = page.getByRole('table', { name: 'DNS records' }).getByRole('row')
-  const publish = async (purpose: string) => {
-    const codes = await rows.filter({ hasText: purpose }).last().getByRole('code').allTextContents()
-    const [name, , value] = codes
-    published.set(name!, purpose === 'Link host' ? { cname: value! } : { txt: [value!] })
-  }
-  await publish('Ownership')
+}
+
+const recordsOf = (page: Page) => page.getByRole('table', { name: 'DNS records' }).getByRole('row')
+
+/** Publishes the record that the page shows for a purpose. */
+async function publish(page: Page, purpose: string): Promise<void> {
+  const codes = await recordsOf(page).filter({ hasText: purpose }).last().getByRole('code').allTextContents()
+  const [name, , value] = codes
+  published.set(name!, purpose === 'Link host' ? { cname: value! } : { txt: [value!] })
+}
+
+async function verify(page: Page): Promise<void> {
+  const rows = recordsOf(page)
+  await publish(page, 'Ownership')
   await page.getByRole('button', { name: 'Check now' }).click()
   await rows.filter({ hasText: 'Ownership' }).getByText('Found').waitFor()
   await rows.filter({ hasText: 'DKIM' }).getByText('There is no DNS record with the name').waitFor()
-  await publish('DKIM')
+  await publish(page, 'DKIM')
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('Verified', { exact: true }).first().waitFor()
+}
 
-  // Nothing is offered that only this machine can reach.
-  const manage = (method: string, path: string, body: object) =>
-    service.manage(account.session, method, `/organization${path}`, body)
-  await page.getByText('SPF follows once your email leaves', { exact: false }).waitFor()
-  await page.getByText('The link host follows once this installation has a public address.', { exact: false }).waitFor()
-  expect(await rows.filter({ hasText: /localhost|Link host|SPF/ }).count()).toBe(0)
-  await manage('PATCH', '/sending/setup', { base_url: 'https://wax.example.net' })
-  await manage('POST', '/mail-servers', { name: 'SES', preset: 'amazon_ses', username: 'AKIA', password: 'p' })
+/** The record of another provider is completed, not replaced. */
+async function mergeSpf(page: Page): Promise<void> {
+  const rows = recordsOf(page)
   published.set('shop.example.com', { txt: ['v=spf1 include:_spf.google.com -all'] })
   await page.reload()
   const spf = rows.filter({ hasText: 'SPF' })
@@ -64,10 +66,14 @@ test('a domain is added, its records are published and found, its link host is r
   await spf.getByText('Found: v=spf1 include:_spf.google.com -all').waitFor()
   await spf.getByText('v=spf1 include:_spf.google.com include:amazonses.com -all', { exact: true }).waitFor()
   expect(await barriersInBothThemes(page)).toEqual([])
-  await publish('SPF')
+  await publish(page, 'SPF')
   await page.getByRole('button', { name: 'Check now' }).click()
   await spf.getByText('Found', { exact: true }).waitFor()
+}
 
+async function renameLinkHost(page: Page): Promise<void> {
+  const rows = recordsOf(page)
+  const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Change hosts' }).click()
   await dialog.getByLabel('Link host').fill('not.one')
@@ -82,19 +88,25 @@ test('a domain is added, its records are published and found, its link host is r
   await page.getByRole('button', { name: 'Check now' }).click()
   await linkHost.getByText('The name has other addresses than', { exact: false }).waitFor()
   published.delete('go.shop.example.com')
-  await publish('Link host')
+  await publish(page, 'Link host')
   await page.getByRole('button', { name: 'Check now' }).click()
   await linkHost.getByText('Found', { exact: true }).waitFor()
+}
 
+async function rotateKey(page: Page): Promise<void> {
+  const rows = recordsOf(page)
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Rotate key' }).click()
   await page.getByRole('button', { name: 'Make a new key' }).click()
   await page.getByText('The key is being rotated').waitFor()
   expect(await rows.filter({ hasText: 'DKIM' }).count()).toBe(2)
-  await publish('DKIM')
+  await publish(page, 'DKIM')
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('The key is being rotated').waitFor({ state: 'hidden' })
+}
 
+async function warmUp(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'Start warm-up' }).click()
   await dialog.getByLabel('Emails on the first').fill('20, many')
   await dialog.getByRole('button', { name: 'Save' }).click()
@@ -109,8 +121,36 @@ test('a domain is added, its records are published and found, its link host is r
   await page.getByRole('button', { name: 'End warm-up' }).click()
   await dialog.getByRole('button', { name: 'End warm-up' }).click()
   await page.getByRole('button', { name: 'Start warm-up' }).waitFor()
+}
 
-  const [ownership] = await rows.filter({ hasText: 'Ownership' }).getByRole('code').allTextContents()
+test('a domain is added, its records are published and found, its link host is renamed and its key rotated', async () => {
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await addDomain(page)
+  await verify(page)
+
+  // Nothing is offered that only this machine can reach.
+  const manage = (method: string, path: string, body: object) =>
+    service.manage(account.session, method, `/organization${path}`, body)
+  await page.getByText('SPF follows once your email leaves', { exact: false }).waitFor()
+  await page.getByText('The link host follows once this installation has a public address.', { exact: false }).waitFor()
+  expect(
+    await recordsOf(page)
+      .filter({ hasText: /localhost|Link host|SPF/ })
+      .count(),
+  ).toBe(0)
+  await manage('PATCH', '/sending/setup', { base_url: 'https://wax.example.net' })
+  await manage('POST', '/mail-servers', { name: 'SES', preset: 'amazon_ses', username: 'AKIA', password: 'p' })
+  await mergeSpf(page)
+
+  await renameLinkHost(page)
+
+  await rotateKey(page)
+
+  await warmUp(page)
+
+  const [ownership] = await recordsOf(page).filter({ hasText: 'Ownership' }).getByRole('code').allTextContents()
   published.delete(ownership!)
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText(/before \w+ \d+, \d\d:\d\d\. Until then, emails are still signed/).waitFor()

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
@@ -8,6 +9,50 @@ import { organizationApi, registerOwner, startSharedService } from './support/se
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
+
+async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions', exact: true }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
+
+/** The preview is of the draft, for a chosen recipient and context. */
+async function readPreview(page: Page): Promise<void> {
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByText('Hello there', { exact: true }).waitFor()
+  await preview.getByLabel('Recipient').fill('grace')
+  await page.getByRole('option', { name: /Grace Hopper/ }).click()
+  await preview.getByText('Hello Grace', { exact: true }).waitFor()
+  await page.getByLabel('name', { exact: true }).fill('Ada')
+  await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+}
+
+async function sendTest(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send test email', exact: true }).click()
+  const testing = page.getByRole('dialog', { name: 'Send test email' })
+  await testing.getByText('Sends your unpublished changes').waitFor()
+  await testing.getByRole('button', { name: 'Send test email' }).click()
+  await testing.getByRole('status').getByRole('link', { name: 'View delivery' }).waitFor()
+  await testing.getByRole('button', { name: 'Close' }).last().click()
+  await testing.waitFor({ state: 'hidden' })
+}
+
+async function discardDraft(page: Page): Promise<void> {
+  const unpublished = page.getByText('Unpublished changes', { exact: true })
+  const publishing = page.getByRole('dialog', { name: 'Publish changes' })
+  // The dialog lists what to correct, and leads to the place in the template.
+  await page.getByLabel('Subject').fill('Never mind '.repeat(8))
+  await page.getByRole('button', { name: 'Publish', exact: true }).click()
+  await publishing.getByText('1 suggestion').waitFor()
+  await publishing.getByRole('button', { name: 'Subject' }).click()
+  await publishing.waitFor({ state: 'hidden' })
+  await expect.poll(() => page.evaluate('document.activeElement.value')).toContain('Never mind')
+  await unpublished.waitFor()
+  await choose(page, 'Discard draft')
+  const discarding = page.getByRole('dialog', { name: 'Discard draft?' })
+  await discarding.getByRole('button', { name: 'Discard draft' }).click()
+  await unpublished.waitFor({ state: 'hidden' })
+  await expect.poll(() => page.getByLabel('Subject').inputValue()).toContain('Hello {{')
+}
 
 test('a change is saved as a draft, previewed, tested, published, discarded and duplicated', {
   timeout: longTestMsMax.manyPages,
@@ -20,10 +65,6 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
   const { page } = tab
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   const unpublished = page.getByText('Unpublished changes', { exact: true })
-  const choose = async (action: string) => {
-    await button('More actions').click()
-    await page.getByRole('menuitem', { name: action }).click()
-  }
 
   await page.goto(`flows/${id}/edit`)
   await page.getByLabel('Subject').fill('Hello {{ contact.first_name | default: "there" }}')
@@ -37,22 +78,10 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
     .waitFor()
 
   await page.goto(`flows/${id}/edit`)
-  const preview = page.getByRole('region', { name: 'Preview' })
-  await preview.getByText('Hello there', { exact: true }).waitFor()
-  await preview.getByLabel('Recipient').fill('grace')
-  await page.getByRole('option', { name: /Grace Hopper/ }).click()
-  await preview.getByText('Hello Grace', { exact: true }).waitFor()
-  await page.getByLabel('name', { exact: true }).fill('Ada')
-  await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+  await readPreview(page)
 
-  await button('Send test email').click()
-  const testing = page.getByRole('dialog', { name: 'Send test email' })
-  await testing.getByText('Sends your unpublished changes').waitFor()
-  await testing.getByRole('button', { name: 'Send test email' }).click()
-  await testing.getByRole('status').getByRole('link', { name: 'View delivery' }).waitFor()
+  await sendTest(page)
   expect(await manage('GET', '/messages')).toMatchObject([{ subject: '[Test] Hello there', is_test: true }])
-  await testing.getByRole('button', { name: 'Close' }).last().click()
-  await testing.waitFor({ state: 'hidden' })
 
   await button('Publish').click()
   const publishing = page.getByRole('dialog', { name: 'Publish changes' })
@@ -63,28 +92,16 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
   await unpublished.waitFor({ state: 'hidden' })
   expect(await manage('GET', `/flows/${id}`)).toMatchObject({ version: 2, draft: null, status: 'active' })
 
-  // The dialog lists what to correct, and leads to the place in the template.
-  await page.getByLabel('Subject').fill('Never mind '.repeat(8))
-  await button('Publish').click()
-  await publishing.getByText('1 suggestion').waitFor()
-  await publishing.getByRole('button', { name: 'Subject' }).click()
-  await publishing.waitFor({ state: 'hidden' })
-  await expect.poll(() => page.evaluate('document.activeElement.value')).toContain('Never mind')
-  await unpublished.waitFor()
-  await choose('Discard draft')
-  const discarding = page.getByRole('dialog', { name: 'Discard draft?' })
-  await discarding.getByRole('button', { name: 'Discard draft' }).click()
-  await unpublished.waitFor({ state: 'hidden' })
-  await expect.poll(() => page.getByLabel('Subject').inputValue()).toContain('Hello {{')
+  await discardDraft(page)
 
-  await choose('Pause')
+  await choose(page, 'Pause')
   const pausing = page.getByRole('dialog', { name: 'Pause flow?' })
   await pausing.getByText('will be rejected until you activate it again').waitFor()
   expect(await manage('GET', `/flows/${id}`)).toMatchObject({ status: 'active' })
   await pausing.getByRole('button', { name: 'Pause flow' }).click()
   await page.getByText('Paused', { exact: true }).waitFor()
 
-  await choose('Duplicate')
+  await choose(page, 'Duplicate')
   await page.getByRole('heading', { name: 'Copy of Order confirmation' }).waitFor()
   await page.getByText('Draft', { exact: true }).waitFor()
   expect((await manage('GET', '/flows?status=draft'))[0]).toMatchObject({ name: 'Copy of Order confirmation' })

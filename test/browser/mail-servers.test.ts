@@ -1,7 +1,7 @@
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { orderFlow } from '../support/flows.ts'
-import { startRawSmtp } from '../support/raw-smtp.ts'
+import { type RawSmtp, startRawSmtp } from '../support/raw-smtp.ts'
 import { freePort } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
@@ -29,23 +29,21 @@ const startProvider = () =>
     },
   })
 
-test('a mail server is added by its provider, tested until it works, edited and deleted (phone)', async () => {
-  await using provider = await startProvider()
-  const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { account, size: 'phone' })
-  const { page } = tab
-  // The provider is on this machine.
+/** Lets the preset of Postmark lead to a provider on this machine. */
+async function useProvider(page: Page, { port }: RawSmtp): Promise<void> {
   await page.route('**/mail-server-presets', async (route) => {
     const response = await route.fetch()
     const body = await response.json()
     const postmark = body.data.find(({ id }: { id: string }) => id === 'postmark')
     const [transactional, broadcast] = postmark.hosts
     const hosts = [{ ...transactional, host: '127.0.0.1' }, broadcast]
-    Object.assign(postmark, { hosts, port: provider.port, security: 'none' })
+    Object.assign(postmark, { hosts, port, security: 'none' })
     await route.fulfill({ response, json: body })
   })
-  await page.goto('sending/mail-servers')
-  await page.getByRole('button', { name: 'Add mail server' }).click()
+}
+
+/** The stream decides which kinds of email are sent. */
+async function choosePostmark(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('combobox', { name: 'Provider' }).click()
   await page.getByRole('option', { name: 'Postmark' }).click()
@@ -62,11 +60,11 @@ test('a mail server is added by its provider, tested until it works, edited and 
   await marketing.click()
   await dialog.getByText('Postmark does not accept marketing email at “Transactional stream”.').waitFor()
   expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Postmark')
-  await dialog.getByRole('button', { name: 'Add mail server' }).click()
-  await dialog.getByText('Server API token is required.').waitFor()
-  // The token is also the user name, and asked for once.
-  expect(await dialog.getByLabel('User name').count()).toBe(0)
-  const password = dialog.getByRole('textbox', { name: 'Server API token' })
+}
+
+/** A connection that does not work is not added. */
+async function failTest(page: Page, password: Locator): Promise<void> {
+  const dialog = page.getByRole('dialog')
   await password.fill('wrong')
   await dialog.getByRole('button', { name: 'Test connection' }).click()
   const result = dialog.getByText('The connection doesn’t work')
@@ -79,6 +77,24 @@ test('a mail server is added by its provider, tested until it works, edited and 
   expect(await barriersInBothThemes(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Add mail server' }).click()
   await dialog.getByText('The mail server was not added, because the connection doesn’t work.').waitFor()
+}
+
+test('a mail server is added by its provider, tested until it works, edited and deleted (phone)', async () => {
+  await using provider = await startProvider()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account, size: 'phone' })
+  const { page } = tab
+  await useProvider(page, provider)
+  await page.goto('sending/mail-servers')
+  await page.getByRole('button', { name: 'Add mail server' }).click()
+  const dialog = page.getByRole('dialog')
+  await choosePostmark(page)
+  await dialog.getByRole('button', { name: 'Add mail server' }).click()
+  await dialog.getByText('Server API token is required.').waitFor()
+  // The token is also the user name, and asked for once.
+  expect(await dialog.getByLabel('User name').count()).toBe(0)
+  const password = dialog.getByRole('textbox', { name: 'Server API token' })
+  await failTest(page, password)
   await password.fill('right')
   await dialog.getByRole('button', { name: 'Test connection' }).click()
   await dialog.getByText('The connection works', { exact: true }).waitFor()

@@ -5,7 +5,7 @@ import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
-import { registerOwner, startSharedService } from './support/service.ts'
+import { type Account, organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
@@ -17,26 +17,27 @@ async function choose(page: Page, within: Locator, label: string, option: string
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Contacts' }).getByRole('link')
 
-test('a filter is built, applied, saved as a segment, edited and deleted', {
-  timeout: longTestMsMax.manyPages,
-}, async () => {
-  const account = await registerOwner(service)
-  const make = async (path: string, body: object) =>
-    (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data
-  const group = await make('/groups', { name: 'Customers' })
-  await make('/contacts', { email: 'ada@example.com', attributes: { plan: 'pro', seats: 12 }, group_ids: [group.id] })
-  await make('/contacts', { email: 'bob@example.com', attributes: { plan: 'pro', seats: 3 } })
-  await make('/contacts', { email: 'eve@example.com', attributes: { plan: 'free', seats: 40 } })
-  const { id: sentId } = await make('/broadcasts', { name: 'Spring news' })
+/** Three contacts, and a broadcast behind many newer drafts. */
+async function fill(account: Account): Promise<void> {
+  const manage = organizationApi(service, account)
+  const group = await manage('POST', '/groups', { name: 'Customers' })
+  await manage('POST', '/contacts', {
+    email: 'ada@example.com',
+    attributes: { plan: 'pro', seats: 12 },
+    group_ids: [group.id],
+  })
+  await manage('POST', '/contacts', { email: 'bob@example.com', attributes: { plan: 'pro', seats: 3 } })
+  await manage('POST', '/contacts', { email: 'eve@example.com', attributes: { plan: 'free', seats: 40 } })
+  const { id: sentId } = await manage('POST', '/broadcasts', { name: 'Spring news' })
   await service.db.statement`
     insert into broadcasts
     select (jsonb_populate_record(broadcasts, jsonb_build_object('id', gen_random_uuid(), 'name', 'Draft ' || n))).*
     from broadcasts, generate_series(1, 60) as n where id = ${parseId('brc', sentId)!}`
   await service.db.statement`
     update broadcasts set status = 'cancelled', started_at = now() where id = ${parseId('brc', sentId)!}`
-  await using tab = await openTab(browser, service, { account })
-  const { page } = tab
+}
 
+async function applyFilter(page: Page): Promise<void> {
   await page.goto('contacts')
   await page.getByText('3 contacts', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Filter', exact: true }).click()
@@ -65,7 +66,9 @@ test('a filter is built, applied, saved as a segment, edited and deleted', {
   await expect.poll(() => rows(page).allTextContents()).toEqual(['eve@example.com', 'ada@example.com'])
   await page.reload()
   await page.getByText('2 contacts', { exact: true }).waitFor()
+}
 
+async function saveSegment(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Save as segment' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Large teams')
   await page.getByText('2 contacts', { exact: true }).waitFor()
@@ -88,6 +91,19 @@ test('a filter is built, applied, saved as a segment, edited and deleted', {
   await page.getByRole('combobox', { name: 'Segment' }).waitFor()
   await page.getByText('1 contact', { exact: true }).waitFor()
   await expect.poll(() => rows(page).allTextContents()).toEqual(['ada@example.com'])
+}
+
+test('a filter is built, applied, saved as a segment, edited and deleted', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
+  const account = await registerOwner(service)
+  await fill(account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await applyFilter(page)
+
+  await saveSegment(page)
 
   await page.goto('contacts/segments')
   await page.getByText('is a member of Customers').waitFor()

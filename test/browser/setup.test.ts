@@ -91,6 +91,72 @@ const expectSenders = (relay: TestRelay) =>
     relay.mails.map(() => ['Acme Shop <shop@acme.example.com>', 'acme.example.com']),
   )
 
+async function changeSender(setup: Page): Promise<void> {
+  const dialog = setup.getByRole('dialog')
+  await row(setup, 'Choose the default sender').getByRole('button', { name: 'Change' }).click()
+  await dialog.getByLabel('Name').fill('Acme Shop')
+  await dialog.getByLabel('Before the @').fill('shop')
+  expect(await barriersInBothThemes(setup)).toEqual([])
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await row(setup, 'Choose the default sender')
+    .getByText('Acme Shop <shop@acme.example.com>', { exact: false })
+    .waitFor()
+}
+
+async function enterAddress(setup: Page): Promise<void> {
+  const dialog = setup.getByRole('dialog')
+  await row(setup, 'Make links reachable').getByRole('button', { name: 'Enter the address' }).click()
+  await dialog.getByLabel('Address').fill('mail.acme.example')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('must be a URL such as https://mail.example.com', { exact: false }).waitFor()
+  await dialog.getByLabel('Address').fill('https://mail.acme.example')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await done(setup, 'Make links reachable')
+}
+
+async function choose(page: Page, field: string, option: string | RegExp): Promise<void> {
+  await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
+  await page.getByRole('option', { name: option }).click()
+  await page.keyboard.press('Escape')
+}
+
+/** The first flow says who it is from before anything is chosen. */
+async function writeFlow(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Newsletter' }).click()
+  await page.getByLabel('Subject', { exact: true }).fill('News')
+  const sender = page.getByRole('button', { name: 'Sender Acme Shop <shop@acme.example.com>' })
+  await sender.click()
+  await page.getByText('Without an address of its own, the email leaves as Acme Shop', { exact: false }).waitFor()
+  await choose(page, 'Sender address', 'Another address')
+  await page.getByLabel('From address').fill('news@elsewhere.example')
+  await page.getByText('elsewhere.example is not verified', { exact: false }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await choose(page, 'Sender address', /^@acme\.example\.com/)
+  expect(await page.getByLabel('Before the @').inputValue()).toBe('news')
+  await choose(page, 'Sender address', /^Default sender/)
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByRole('heading', { name: 'Newsletter', level: 1 }).waitFor()
+  const asked = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Publish' }).click()
+  await asked.getByRole('button', { name: 'Publish' }).click()
+  await page.getByText('Version 1', { exact: true }).waitFor()
+}
+
+async function startBroadcast(page: Page): Promise<void> {
+  const asked = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Create broadcast' }).first().click()
+  await asked.getByLabel('Name').fill('May news')
+  await page.getByRole('button', { name: 'Create draft' }).click()
+  await page.getByRole('heading', { name: 'May news', level: 1 }).waitFor()
+  await choose(page, 'Flow', 'Newsletter')
+  await choose(page, 'Send to', 'All subscribed contacts')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByRole('button', { name: 'Start for 1 recipient' }).click()
+  await asked.getByText('shop@acme.example.com', { exact: false }).waitFor()
+  await asked.getByRole('button', { name: 'Send to 1 recipient' }).click()
+}
+
 test('from a port to the first broadcast: everything is set up in the app, and leaves from the right sender', {
   timeout: longTestMsMax.manyPages,
 }, async () => {
@@ -124,23 +190,9 @@ test('from a port to the first broadcast: everything is set up in the app, and l
   await done(setup, 'Publish SPF, DKIM and DMARC')
   await row(setup, 'Choose the default sender').getByText('Acme <hello@acme.example.com>', { exact: false }).waitFor()
 
-  const dialog = setup.getByRole('dialog')
-  await row(setup, 'Choose the default sender').getByRole('button', { name: 'Change' }).click()
-  await dialog.getByLabel('Name').fill('Acme Shop')
-  await dialog.getByLabel('Before the @').fill('shop')
-  expect(await barriersInBothThemes(setup)).toEqual([])
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  await row(setup, 'Choose the default sender')
-    .getByText('Acme Shop <shop@acme.example.com>', { exact: false })
-    .waitFor()
+  await changeSender(setup)
 
-  await row(setup, 'Make links reachable').getByRole('button', { name: 'Enter the address' }).click()
-  await dialog.getByLabel('Address').fill('mail.acme.example')
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog.getByText('must be a URL such as https://mail.example.com', { exact: false }).waitFor()
-  await dialog.getByLabel('Address').fill('https://mail.acme.example')
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  await done(setup, 'Make links reachable')
+  await enterAddress(setup)
 
   await row(setup, 'Send an email to yourself').getByRole('button', { name: 'Send it to ada@acme.example' }).click()
   await done(setup, 'Send an email to yourself')
@@ -153,50 +205,17 @@ test('from a port to the first broadcast: everything is set up in the app, and l
   await page.getByRole('button', { name: 'Save' }).first().click()
   await done(setup, 'Show your postal address')
 
-  // The first flow says who it is from before anything is chosen.
   await open('flows/starters')
-  await page.getByRole('link', { name: 'Newsletter' }).click()
-  await page.getByLabel('Subject', { exact: true }).fill('News')
-  const sender = page.getByRole('button', { name: 'Sender Acme Shop <shop@acme.example.com>' })
-  await sender.click()
-  await page.getByText('Without an address of its own, the email leaves as Acme Shop', { exact: false }).waitFor()
-  const choose = async (field: string, option: string | RegExp) => {
-    await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
-    await page.getByRole('option', { name: option }).click()
-    await page.keyboard.press('Escape')
-  }
-  await choose('Sender address', 'Another address')
-  await page.getByLabel('From address').fill('news@elsewhere.example')
-  await page.getByText('elsewhere.example is not verified', { exact: false }).waitFor()
-  expect(await barriersInBothThemes(page)).toEqual([])
-  await choose('Sender address', /^@acme\.example\.com/)
-  expect(await page.getByLabel('Before the @').inputValue()).toBe('news')
-  await choose('Sender address', /^Default sender/)
-  await page.getByRole('button', { name: 'Save draft' }).click()
-  await page.getByRole('heading', { name: 'Newsletter', level: 1 }).waitFor()
-  const asked = page.getByRole('dialog')
-  await page.getByRole('button', { name: 'Publish' }).click()
-  await asked.getByRole('button', { name: 'Publish' }).click()
-  await page.getByText('Version 1', { exact: true }).waitFor()
+  await writeFlow(page)
 
   await open('contacts')
   await page.getByRole('button', { name: 'Add contact' }).first().click()
   await page.getByLabel('Email').fill('grace@example.com')
-  await asked.getByRole('button', { name: 'Add contact' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click()
   await page.getByRole('heading', { name: 'grace@example.com' }).waitFor()
 
   await open('broadcasts')
-  await page.getByRole('button', { name: 'Create broadcast' }).first().click()
-  await asked.getByLabel('Name').fill('May news')
-  await page.getByRole('button', { name: 'Create draft' }).click()
-  await page.getByRole('heading', { name: 'May news', level: 1 }).waitFor()
-  await choose('Flow', 'Newsletter')
-  await choose('Send to', 'All subscribed contacts')
-  const panel = page.getByRole('region', { name: 'Before sending' })
-  await panel.getByRole('button', { name: 'Check recipients' }).click()
-  await panel.getByRole('button', { name: 'Start for 1 recipient' }).click()
-  await asked.getByText('shop@acme.example.com', { exact: false }).waitFor()
-  await asked.getByRole('button', { name: 'Send to 1 recipient' }).click()
+  await startBroadcast(page)
   const sent = await until('the broadcast', () =>
     relay.mails.find(({ recipient }) => recipient === 'grace@example.com'),
   )

@@ -19,8 +19,10 @@ export async function join(app: TestApp, email: string, role: 'owner' | 'member'
   return toPerson(app, accepted)
 }
 
+let others = 0
+
 /** Registers another organization and returns its owner. */
-export async function registerOther(app: TestApp, email = 'owner@other.example'): Promise<Person> {
+export async function registerOther(app: TestApp, email = `owner${++others}@other.example`): Promise<Person> {
   const body = { organization_name: 'Other', email, password }
   return toPerson(app, await app.call('POST', '/api/v1/auth/register', { body }))
 }

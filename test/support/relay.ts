@@ -1,6 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
+import { afterAll } from 'vitest'
 
 export type ReceivedEmail = { sender: string; recipient: string; raw: string; mail: Email }
 
@@ -77,4 +78,19 @@ export async function startRelay({ port = 0, parse = true } = {}): Promise<TestR
     stop,
     [Symbol.asyncDispose]: stop,
   })
+}
+
+/**
+ * Starts a relay for all tests of a file, which stops after the last one. The returned function returns it without the
+ * emails and handlers of earlier tests. Call it at the top of the file.
+ */
+export async function startSharedRelay(): Promise<{ url: string; reset(): TestRelay }> {
+  const relay = await startRelay()
+  afterAll(() => relay[Symbol.asyncDispose]())
+  const { onSender, onRecipient, onData } = relay
+  const reset = () => {
+    relay.mails.length = relay.alerts.length = 0
+    return Object.assign(relay, { onSender, onRecipient, onData })
+  }
+  return { url: relay.url, reset }
 }

@@ -17,6 +17,15 @@ export async function createKey(client: Client, scopes?: readonly string[]): Pro
   return (await create(client, '/api-keys', { name: 'test', scopes })).api_key
 }
 
+/** Adds contacts to a group with the API key of the app, and creates those that are new. */
+export async function addMembers(
+  { publicApi }: Pick<TestApp, 'publicApi'>,
+  groupId: string,
+  members: object[],
+): Promise<Answer['body']> {
+  return dataOf(await publicApi('POST', '/contacts/add-group-members', { group_id: groupId, members }))
+}
+
 function dataOf({ status, text, body }: Answer): Answer['body'] {
   if (status >= 300) throw new Error(text)
   return body.data

@@ -295,20 +295,29 @@ async function storeHistory(db: Db, organizationText: string, contactText: strin
   return { flowId, sentId, waitingId, openId, bounceId }
 }
 
-test('the timeline shows messages and events, newest first, in pages', async () => {
-  await using app = await startTestApp()
+/** A contact with an email that was clicked and bounced later, and one that waits. */
+async function storeTimeline(app: TestApp) {
   const ada = await create(app, '/contacts', { email: 'ada@example.com' })
   const { flowId, sentId, waitingId, openId, bounceId } = await storeHistory(app.db, app.organizationId, ada.id)
-  const [queued] = await app.db<{ at: Date }>`select queued_at as at from messages limit 1`
+  const [queued] = await app.db<{ at: Date }>`
+    select queued_at as at from messages where organization_id = ${parseId('org', app.organizationId)!} limit 1`
   // The id of a bounce contains the time of its message, however late the bounce arrives.
   const later = (minutes: number) => new Date(queued!.at.getTime() + minutes * 60_000)
   const [clickId, lateId] = [eventIdAt(later(1)), derivedEventId(sentId, 'emailSoftBounce')]
   await app.db.statement`update events set occurred_at = ${later(1)}, id = ${clickId} where id = ${openId}`
   await app.db.statement`update events set occurred_at = ${later(60)}, id = ${lateId} where id = ${bounceId}`
+  return {
+    ...{ ada, later, queuedAt: queued!.at, flow_id: toText('flw', flowId) },
+    ...{ message_id: toText('msg', sentId), waiting_id: toText('msg', waitingId) },
+    ...{ click_id: toText('evt', clickId), late_id: toText('evt', lateId) },
+  }
+}
 
+test('the timeline shows messages and events, newest first, in pages', async () => {
+  const app = await newOrganization()
+  const { ada, later, queuedAt, flow_id, message_id, waiting_id, click_id, late_id } = await storeTimeline(app)
   const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4`)
   const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4&cursor=${first.body.next_cursor}`)
-  const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
   const noChange = { change: null, subscribed: null, fields: null, reasons: null, group: null, actor: null }
   const noCard = { engagement: null, broadcast: null, events: [] }
   const shared = { flow_id, flow_name: 'Welcome', evidence: null, ...noCard, ...noChange }
@@ -318,7 +327,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
       at: later(60).toISOString(),
       kind: 'event',
       event_name: 'emailSoftBounce',
-      event_id: toText('evt', lateId),
+      event_id: late_id,
       message_id,
       subject: 'Dear Ada',
       status: null,
@@ -331,7 +340,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
       at: later(1).toISOString(),
       kind: 'event',
       event_name: 'emailClick',
-      event_id: toText('evt', clickId),
+      event_id: click_id,
       message_id,
       subject: 'Dear Ada',
       status: null,
@@ -340,11 +349,11 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     },
     {
       ...shared,
-      at: queued!.at.toISOString(),
+      at: queuedAt.toISOString(),
       kind: 'message',
       event_name: null,
       event_id: null,
-      message_id: toText('msg', waitingId),
+      message_id: waiting_id,
       subject: 'Soon, Ada',
       status: 'queued',
       machine: false,
@@ -352,7 +361,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     },
     {
       ...shared,
-      at: queued!.at.toISOString(),
+      at: queuedAt.toISOString(),
       kind: 'message',
       event_name: null,
       event_id: null,
@@ -371,18 +380,22 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     }),
   ])
   expect(second.body.next_cursor).toBe(null)
+})
 
+test('the timeline by message shows the events of each message together', async () => {
+  const app = await newOrganization()
+  const { ada, message_id, waiting_id, click_id, late_id } = await storeTimeline(app)
   const { data: cards } = (await app.manage('GET', `${contacts}/${ada.id}/timeline?by_message=true`)).body
   expect(cards.map(({ kind, message_id }: Record<string, string>) => [kind, message_id])).toEqual([
-    ['message', toText('msg', waitingId)],
+    ['message', waiting_id],
     ['message', message_id],
     ['change', null],
   ])
   expect(cards[0]).toMatchObject({ engagement: null, events: [] })
   expect(cards[1]).toMatchObject({ engagement: 'delivered', broadcast: null })
   expect(cards[1].events).toMatchObject([
-    { id: toText('evt', clickId), event_name: 'emailClick', machine: true },
-    { id: toText('evt', lateId), event_name: 'emailSoftBounce', machine: false },
+    { id: click_id, event_name: 'emailClick', machine: true },
+    { id: late_id, event_name: 'emailSoftBounce', machine: false },
   ])
 })
 

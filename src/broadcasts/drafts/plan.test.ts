@@ -1,23 +1,43 @@
 import { expect, test } from 'vitest'
 import { emails, fill } from '../../../test/support/broadcasts.ts'
-import { startRelay } from '../../../test/support/relay.ts'
-import { startTestApp } from '../../../test/support/test-app.ts'
+import { startSharedRelay } from '../../../test/support/relay.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/values/durations.ts'
+import { parseId } from '../../platform/values/ids.ts'
 import { weekdays } from '../../platform/values/weekly-window.ts'
 
 const midnight = () => new Date((Math.floor(Date.now() / dayMs) + 1) * dayMs).toISOString()
 
-test('the check plans a broadcast, and it is sent as planned', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_FROM: 'Acme <news@acme.example>' })
+const sharedRelay = await startSharedRelay()
+const newOrganization = await startSharedApp({ SMTP_URL: sharedRelay.url, MAIL_FROM: 'Acme <news@acme.example>' })
+
+/** Returns a function that creates a broadcast to eleven readers and checks it. */
+async function startPlanning(app: TestApp) {
   const { group, create } = await fill(app)
   const readers = await group('Readers', emails('a', 11))
   const planOf = async (content: object, check = 'check') => {
     const broadcast = await create([readers], content)
     return { ...broadcast, plan: (await broadcast.act(check)).body.data.plan }
   }
+  return { planOf }
+}
 
+/** Stores the end of a broadcast that took a minute. Deferred emails followed within an hour. */
+async function storePast(app: TestApp, broadcast: { id: string }): Promise<void> {
+  const id = parseId('brc', broadcast.id)!
+  await app.db.statement`
+    update broadcasts
+    set status = 'sent', recipients = 600, started_at = now() - interval '1 hour', finished_at = now()
+    where id = ${id}`
+  await app.db.statement`
+    insert into broadcast_parts (organization_id, broadcast_id, part, after_contact, to_contact, done_at)
+    select organization_id, id, part, id, id, started_at + part * interval '1 minute'
+    from broadcasts, generate_series(0, 1) as part where id = ${id}`
+}
+
+test('the plan of a broadcast names its emails, and what is not known yet', async () => {
+  const { planOf } = await startPlanning(await newOrganization())
   const simple = await planOf({ subject: 'News for {{ first_name | default: "you" }}' })
   expect(simple.plan).toMatchObject({
     time_zone: 'UTC',
@@ -39,17 +59,13 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     ends_at: null,
     other_broadcasts: 0,
   })
+})
 
-  // As fast as the last one, which took a minute. Deferred emails followed within an hour.
-  const past = await create([readers])
-  await app.db.statement`
-    update broadcasts
-    set status = 'sent', recipients = 600, started_at = now() - interval '1 hour', finished_at = now()
-    where id = (select id from broadcasts order by id desc limit 1)`
-  await app.db.statement`
-    insert into broadcast_parts (organization_id, broadcast_id, part, after_contact, to_contact, done_at)
-    select organization_id, id, part, id, id, started_at + part * interval '1 minute'
-    from broadcasts, generate_series(0, 1) as part where status = 'sent'`
+test('a broadcast is planned as fast as the last one was, and at most at its rate', async () => {
+  const app = await newOrganization()
+  const { planOf } = await startPlanning(app)
+  const past = await planOf({})
+  await storePast(app, past)
   expect((await past.get()).status).toBe('sent')
   const likeBefore = await planOf({})
   expect(likeBefore.plan).toMatchObject({ messages_per_hour: null, usual_messages_per_hour: 36_000 })
@@ -60,18 +76,23 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   expect(fast.plan).toMatchObject({ messages_per_hour: 100_000_000, usual_messages_per_hour: 36_000 })
   const lastsMs = ({ plan }: typeof fast) => Date.parse(plan.ends_at) - Date.parse(plan.first_email_at)
   expect(lastsMs(fast)).toBe(lastsMs(likeBefore))
+})
 
-  // The sample has the size that the freeze gives it, and the rest follows.
-  const test = {
-    variants: [
-      { subject: 'One', share: 50 },
-      { subject: 'Two', share: 50 },
-    ],
-    test_percent: 50,
-    decide_after_seconds: 3_600,
-    messages_per_hour: 7_200_000,
-  }
-  const tested = await planOf(test)
+const comparison = {
+  variants: [
+    { subject: 'One', share: 50 },
+    { subject: 'Two', share: 50 },
+  ],
+  test_percent: 50,
+  decide_after_seconds: 3_600,
+  messages_per_hour: 7_200_000,
+}
+
+test('the sample of a comparison is planned with the size and the wait that it gets', async () => {
+  const app = await newOrganization()
+  const { planOf } = await startPlanning(app)
+  await storePast(app, await planOf({}))
+  const tested = await planOf(comparison)
   expect(tested.plan).toMatchObject({ sample: 6, waits: [{ cause: 'winner' }] })
   const decidesAt = Date.parse(tested.plan.waits[0].until)
   expect(Math.abs(decidesAt - Date.now() - hourMs)).toBeLessThan(minuteMs)
@@ -89,17 +110,28 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   })
   expect(waiting.counts).toMatchObject({ sent: 6, pending: 5 })
   expect(Math.abs(Date.parse(waiting.decides_at) - decidesAt)).toBeLessThan(minuteMs)
-  // Others share the mail server: those in progress, and those that start within a day before it or before its end.
+  await tested.act('cancel')
+  const chosen = await planOf({ ...comparison, winner_by: 'manual' })
+  expect(chosen.plan).toMatchObject({ sample: 6, waits: [{ cause: 'winner', until: null }], ends_at: null })
+})
+
+test('the plan counts the other broadcasts in progress, and those that start within a day before it or before its end', async () => {
+  const { planOf } = await startPlanning(await newOrganization())
+  // It waits for its winner.
+  const inProgress = await planOf(comparison)
+  await inProgress.start()
+  await until('the sample', async () => (await inProgress.get()).decides_at !== null)
   const inHours = (hours: number) => ({ schedule: { at: new Date(Date.now() + hours * hourMs).toISOString() } })
   expect((await planOf({})).plan.other_broadcasts).toBe(1)
   for (const hours of [0.5, 2]) await (await planOf(inHours(hours))).start('schedule')
   expect((await planOf(inHours(1))).plan.other_broadcasts).toBe(2)
   expect((await planOf(inHours(48))).plan.other_broadcasts).toBe(0)
-  await tested.act('cancel')
-  const chosen = await planOf({ ...test, winner_by: 'manual' })
-  expect(chosen.plan).toMatchObject({ sample: 6, waits: [{ cause: 'winner', until: null }], ends_at: null })
+  await inProgress.act('cancel')
+})
 
-  // A window that is closed now, on a scheduled broadcast that is sent now instead.
+test('a scheduled broadcast that is sent now waits for its sending hours, as planned', async () => {
+  const app = await newOrganization()
+  const { planOf } = await startPlanning(app)
   const day = weekdays[(new Date().getUTCDay() + 8) % 7]!
   const at = new Date(Date.now() + hourMs).toISOString()
   const window = { days: [day], from: '08:00', to: '18:00' }
@@ -109,7 +141,9 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   await closed.start('schedule')
   await closed.act('send-now')
   const due = await until('the part to wait', async () => {
-    const rows = await app.db<{ dueAt: Date }>`select due_at from jobs where kind = 'broadcast.run'`
+    const rows = await app.db<{ dueAt: Date }>`
+      select due_at from jobs
+      where organization_id = ${parseId('org', app.organizationId)!} and kind = 'broadcast.run'`
     return rows.find(({ dueAt }) => +dueAt > Date.now() + minuteMs)?.dueAt
   })
   const { first_email_at: firstAt, waits } = closed.plan
@@ -119,8 +153,8 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
 })
 
 test('the limits of mail servers and warm-up plans are part of the plan', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { make, group, create } = await fill(app)
   await make('/mail-servers', { name: 'SES', url: relay.url, kinds: ['marketing'], messages_per_day: 3 })
   await app.manage('PATCH', '/organization', { timezone: 'Europe/Vienna' })
@@ -143,15 +177,16 @@ test('the limits of mail servers and warm-up plans are part of the plan', async 
 })
 
 test('a service announcement takes the next mail server at a limit, and no warm-up delays it', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { make, group, create } = await fill(app)
   const kinds = ['transactional']
   await make('/mail-servers', { name: 'First', url: relay.url, kinds, priority: 1, messages_per_day: 3 })
   const second = { name: 'Second', url: relay.url, kinds, priority: 2, messages_per_second: 100, messages_per_day: 4 }
   const { id: secondId } = await make('/mail-servers', second)
   const { id: domain } = await make('/domains', { name: 'warm.example.com' })
-  await app.db.statement`update domains set status = 'verified', verified_at = now()`
+  await app.db
+    .statement`update domains set status = 'verified', verified_at = now() where id = ${parseId('dom', domain)!}`
   await app.manage('PUT', `/organization/domains/${domain}/warm-up`, { plan: [2, 50] })
   const terms = {
     name: 'Terms',
@@ -183,7 +218,7 @@ test('a service announcement takes the next mail server at a limit, and no warm-
 })
 
 test('recipients at their local time are planned by their zones', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const groups = [
     await group('Tokyo', emails('tokyo', 2), { city: 'Tokyo', time_zone: 'Asia/Tokyo' }),

@@ -154,10 +154,8 @@ function older(id: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`
 }
 
-test('results, lists, exports and segments of broadcasts agree with their events', async () => {
-  const random = announcedSeed('engagement')
-  await using app = await startTestApp({ MAIL_RETRY_DELAYS: '600' })
-  const { db } = app
+/** Sends two broadcasts whose recipients have every status. */
+async function sendBroadcasts(app: TestApp) {
   const { flow, group, create, make } = await fill(app)
   const simulated = ['hard-bounce', 'soft-bounce'].map((name) => `${name}@simulator.waxwing.test`)
   const addresses = emails('reader', 40)
@@ -190,7 +188,14 @@ test('results, lists, exports and segments of broadcasts agree with their events
     new Set(['sent', 'bounced', 'failed', 'cancelled', 'suppressed', 'unsubscribed']),
     new Set(['sent', 'bounced', 'queued']),
   ])
+  return { flow, make, sent }
+}
 
+test('results, lists, exports and segments of broadcasts agree with their events', async () => {
+  const random = announcedSeed('engagement')
+  await using app = await startTestApp({ MAIL_RETRY_DELAYS: '600' })
+  const { db } = app
+  const { flow, make, sent } = await sendBroadcasts(app)
   const given = sent.flatMap((broadcast) => reactionsTo(app, random, flow, broadcast))
   // A scanner has clicked the links of its email.
   const erased = sent[0]!.recipients.find(({ status }) => status === 'sent')!
@@ -224,16 +229,9 @@ test('results, lists, exports and segments of broadcasts agree with their events
   await expectSameFlow(app, flow, read)
   expect((await rebuildCounters(db, { correct: false })).differences).toEqual([])
 
-  const contacts = await listAll<{ id: string; last_active_at: string | null }>(app, '/organization/contacts')
+  const contacts = await listAll<ActiveContact>(app, '/organization/contacts')
   expect(contacts.map(({ id }) => id)).not.toContain(erased.contact_id)
-  for (const { id, last_active_at } of contacts) {
-    const reads = events.filter(
-      ({ contactId, eventName, machine }) =>
-        toText('con', contactId) === id && !machine && ['emailOpen', 'emailClick'].includes(eventName),
-    )
-    const last = Math.max(...reads.map(({ occurredAt }) => occurredAt.getTime()))
-    expect(last_active_at).toBe(reads.length === 0 ? null : new Date(last).toISOString())
-  }
+  expectSameActivity(contacts, events)
   await expectSameSegments(app, make, read, new Set(contacts.map(({ id }) => id)))
 
   // Those of large broadcasts are counted in slices and stored.
@@ -249,6 +247,19 @@ test('results, lists, exports and segments of broadcasts agree with their events
   const path = `/organization/broadcasts/${read[0]!.id}`
   expect((await app.manage('GET', `${path}/recipients?engagement=opened&link=x`)).status).toBe(422)
 })
+
+type ActiveContact = { id: string; last_active_at: string | null }
+
+function expectSameActivity(contacts: ActiveContact[], events: NewEvent[]): void {
+  for (const { id, last_active_at } of contacts) {
+    const reads = events.filter(
+      ({ contactId, eventName, machine }) =>
+        toText('con', contactId) === id && !machine && ['emailOpen', 'emailClick'].includes(eventName),
+    )
+    const last = Math.max(...reads.map(({ occurredAt }) => occurredAt.getTime()))
+    expect(last_active_at).toBe(reads.length === 0 ? null : new Date(last).toISOString())
+  }
+}
 
 type Read = { id: string; name: string; startedAt: Date; readers: Reader[] }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { click, createWorldIn, eventIn, record, type World } from '../../../test/support/event-world.ts'
+import { click, createWorld, createWorldIn, eventIn, record, type World } from '../../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
 import { derivedEventId, type NewEvent } from '../../events/recording/record.ts'
@@ -84,8 +84,8 @@ function expected(events: NewEvent[], filter: Filter): string[] {
 test('pages contain every matching event once, newest first, for all filters', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
-  const world: World = await createWorldIn(db, { messages: 6, flows: 3 })
-  const other = await createWorldIn(db)
+  const world: World = await createWorld(db, { messages: 6, flows: 3 })
+  const other = await createWorld(db)
   // Dense and sparse periods, and moments with several events.
   const names = ['emailSent', 'emailOpen', 'emailSoftBounce'] as const
   const events = Array.from({ length: 200 }, (_, index) => {
@@ -125,7 +125,7 @@ test('pages contain every matching event once, newest first, for all filters', a
 test('invalid parameters are rejected by name; unknown ids match nothing', async () => {
   await using app = await startTestApp()
   const world = await createWorldIn(app)
-  const other = await createWorldIn(app.db)
+  const other = await createWorld(app.db)
   await record(app.db, [eventIn(world, 0, 'emailOpen'), eventIn(other, 0, 'emailOpen')])
   const refused = { event_name: 'opened', machine: 'yes', cursor: 'x', limit: '0', after: 'nonsense' }
   for (const [name, value] of Object.entries(refused)) {

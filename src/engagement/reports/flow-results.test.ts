@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import { click, createWorldIn, eventIn, record, type World } from '../../../test/support/event-world.ts'
+import { click, createWorld, createWorldIn, eventIn, record, type World } from '../../../test/support/event-world.ts'
 import { registerOther } from '../../../test/support/people.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { BounceDetail } from '../../platform/values/event-types.ts'
 import { newId, toText } from '../../platform/values/ids.ts'
+
+const newOrganization = await startSharedApp()
 
 const dates = { start_date: '2026-03-02', end_date: '2026-03-03' }
 const get = (app: TestApp, world: World, what: string, query: Record<string, string> = {}) =>
@@ -26,7 +28,7 @@ async function createVersions(app: TestApp, { organizationId, flowIds, messages 
 }
 
 test('the results of a flow are counted by day, link, domain, bounce reason and version', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app, { messages: 3 })
   await createVersions(app, world)
   const elsewhere = await createWorldIn(app)
@@ -81,7 +83,7 @@ test('the results of a flow are counted by day, link, domain, bounce reason and 
 })
 
 test('results follow the days of the time zone', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app, { messages: 3 })
   await record(app.db, [
     click(world, 0, 'a', { at: '2026-03-01T18:29:00Z' }),
@@ -100,7 +102,7 @@ test('results follow the days of the time zone', async () => {
 })
 
 test('the clicks on a link are listed by page, newest first', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app, { messages: 9 })
   const at = (minute: number) => new Date(Date.UTC(2026, 2, 2, 10) + minute * 60_000)
   await record(
@@ -128,7 +130,7 @@ test('the clicks on a link are listed by page, newest first', async () => {
 })
 
 test('a link is counted once per message, in any period, and with the others beyond those that are counted individually', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const world = await createWorldIn(app, { messages: 60 })
   const on = (day: number, hour = 12) => `2026-03-0${day}T${String(hour).padStart(2, '0')}:00:00Z`
   await record(app.db, [
@@ -159,20 +161,22 @@ test('a link is counted once per message, in any period, and with the others bey
   expect(rows.at(-1)).toMatchObject({ link: null, clicks: 20, clicks_unique: 10 })
 
   // More than can be counted while somebody waits.
-  await app.db.statement`update flow_counters set total = 600000 where kind = 'link' and starts_at = ${on(5, 0)}`
+  await app.db.statement`
+    update flow_counters set total = 600000
+    where organization_id = ${world.organizationId} and kind = 'link' and starts_at = ${on(5, 0)}`
   expect((await linksOf(many))[0]).toMatchObject({ clicks: 600_000, clicks_unique: null })
 })
 
 test('results of an unknown flow or an invalid period are rejected', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app)
-  const stranger = await createWorldIn(app.db)
+  const stranger = await createWorld(app.db)
   expect((await get(app, stranger, 'results')).status).toBe(404)
   expect((await get(app, world, 'results', { start_date: 'yesterday' })).status).toBe(422)
 })
 
-test('each figure of a flow leads to its messages, as many as it counts', async () => {
-  await using app = await startTestApp({}, ['serve'])
+/** Eight messages of a flow, with events in the period, before it and after it. */
+async function recordEngagement(app: TestApp): Promise<World> {
   const world = await createWorldIn(app, { messages: 8 })
   const elsewhere = await createWorldIn(app, { messages: 1 })
   const at = '2026-03-02T10:00:00Z'
@@ -202,22 +206,25 @@ test('each figure of a flow leads to its messages, as many as it counts', async 
     eventIn(elsewhere, 0, 'emailSent', { at }),
     eventIn(elsewhere, 0, 'emailOpen', { at }),
   ])
-  const { totals } = (await get(app, world, 'results')).body.data
-  const messages = async (figure: string, query: Record<string, string> = {}) => {
-    const found: { message_id: string; reason: string | null }[] = []
-    for (let cursor: string | undefined; ; ) {
-      const { body } = await get(app, world, 'results/messages', {
-        figure,
-        limit: '1',
-        ...query,
-        ...(cursor && { cursor }),
-      })
-      found.push(...body.data)
-      cursor = body.next_cursor ?? undefined
-      if (!cursor)
-        return found.map(({ message_id: id }) => world.messages.findIndex((each) => toText('msg', each.id) === id))
-    }
+  return world
+}
+
+/** Returns the positions of the messages that a figure leads to, read one by one. */
+async function messagesOf(app: TestApp, world: World, figure: string): Promise<number[]> {
+  const found: { message_id: string }[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { body } = await get(app, world, 'results/messages', { figure, limit: '1', ...(cursor && { cursor }) })
+    found.push(...body.data)
+    cursor = body.next_cursor ?? undefined
+    if (!cursor) break
   }
+  return found.map(({ message_id: id }) => world.messages.findIndex((each) => toText('msg', each.id) === id))
+}
+
+test('each figure of a flow leads to its messages, as many as it counts', async () => {
+  const app = await newOrganization()
+  const world = await recordEngagement(app)
+  const { totals } = (await get(app, world, 'results')).body.data
   const uniques = {
     sent: totals.sent,
     delivered: totals.delivered,
@@ -228,12 +235,17 @@ test('each figure of a flow leads to its messages, as many as it counts', async 
     unsubscribed: totals.contactUnsubscribe.unique,
   }
   for (const [figure, unique] of Object.entries(uniques))
-    expect([figure, (await messages(figure)).length]).toEqual([figure, unique])
-  expect((await messages('sent')).sort()).toEqual([0, 1, 2, 3, 4, 5, 6])
-  expect((await messages('delivered')).sort()).toEqual([0, 1, 2, 3])
-  expect(await messages('opened')).toEqual([1, 0])
-  expect(await messages('clicked')).toEqual([0])
-  expect((await messages('bounced')).sort()).toEqual([4, 5, 6])
+    expect([figure, (await messagesOf(app, world, figure)).length]).toEqual([figure, unique])
+  expect((await messagesOf(app, world, 'sent')).sort()).toEqual([0, 1, 2, 3, 4, 5, 6])
+  expect((await messagesOf(app, world, 'delivered')).sort()).toEqual([0, 1, 2, 3])
+  expect(await messagesOf(app, world, 'opened')).toEqual([1, 0])
+  expect(await messagesOf(app, world, 'clicked')).toEqual([0])
+  expect((await messagesOf(app, world, 'bounced')).sort()).toEqual([4, 5, 6])
+})
+
+test('a bounce is listed with its reason and its time, also after the period of its message', async () => {
+  const app = await newOrganization()
+  const world = await recordEngagement(app)
   const bounced: { event_name: string; reason: string; occurred_at: string }[] = (
     await get(app, world, 'results/messages', { figure: 'bounced' })
   ).body.data
@@ -242,16 +254,26 @@ test('each figure of a flow leads to its messages, as many as it counts', async 
     ['emailHardBounce', 'user_unknown', '2026-03-09T10:00:00.000Z'],
     ['emailSoftBounce', 'mailbox_full', '2026-03-02T10:00:00.000Z'],
   ])
+})
+
+test('the totals, days, domains and versions of a flow count each message once', async () => {
+  const app = await newOrganization()
+  const world = await recordEngagement(app)
+  const { totals, days, domains, versions } = (await get(app, world, 'results')).body.data
   expect(totals).toMatchObject({
     emailSent: { unique: 5 },
     emailSoftBounce: { unique: 4 },
     emailHardBounce: { unique: 1 },
   })
-  const { days, domains, versions } = (await get(app, world, 'results')).body.data
   const day = { sent: 7, delivered: 4, bounced: 3 }
   expect(days).toMatchObject([day, { sent: 0, delivered: 0, bounced: 0 }])
   expect(domains).toMatchObject([{ sent: 7, bounced: 3, soft_bounces: 4, hard_bounces: 1 }])
   expect(versions).toMatchObject([{ sent: 7, bounced: 3 }])
+})
+
+test('the messages of an unknown figure, or of a flow of others, are not listed', async () => {
+  const app = await newOrganization()
+  const world = await createWorldIn(app)
   expect((await get(app, world, 'results/messages', { figure: 'read' })).status).toBe(422)
   const other = await registerOther(app)
   const path = `/organization/flows/${toText('flw', world.flowIds[0]!)}/results/messages`

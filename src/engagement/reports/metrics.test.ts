@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
+import { createWorld, createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
 import { createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { eventNames } from '../../platform/values/event-types.ts'
@@ -62,7 +62,7 @@ test('days are those of the requested zone', async () => {
 test('a flow is counted separately; unknown, malformed and foreign flows are not found', async () => {
   await using app = await startTestApp()
   const world = await createWorldIn(app, { messages: 3, flows: 2 })
-  const other = await createWorldIn(app.db)
+  const other = await createWorld(app.db)
   await record(
     app.db,
     [0, 1, 2].map((index) => eventIn(world, index, 'emailOpen', { at: '2026-01-31T12:00:00Z' })),
@@ -142,7 +142,7 @@ test('a repeated parameter is rejected', async () => {
 
 test('a key without the scope is rejected, and no key sees counts of another organization', async () => {
   await using app = await startTestApp()
-  const other = await createWorldIn(app.db)
+  const other = await createWorld(app.db)
   await record(app.db, [eventIn(other, 0, 'emailOpen', { at: '2026-01-31T12:00:00Z' })])
   expect((await ask(app, january)).body.data.total).toBe(0)
 

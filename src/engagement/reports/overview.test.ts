@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { click, createWebhook, createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
+import { click, createWebhook, createWorld, createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { eventNames, webhookEventNames } from '../../platform/values/event-types.ts'
 import { toText } from '../../platform/values/ids.ts'
@@ -15,7 +15,7 @@ const nothing = { ...Object.fromEntries(eventNames.map((name) => [name, none])),
 test('the overview returns days, totals, previous totals and top flows', async () => {
   await using app = await startTestApp()
   const world = await createWorldIn(app, { messages: 4, flows: 3 })
-  const other = await createWorldIn(app.db)
+  const other = await createWorld(app.db)
   await record(app.db, [
     ...[0, 1, 3].map((index) => eventIn(world, index, 'emailSent', { at: '2026-03-02T10:00:00Z' })),
     eventIn(world, 0, 'emailOpen', { at: '2026-03-02T11:00:00Z' }),
@@ -141,7 +141,7 @@ test('the checklist shows which steps are completed', async () => {
     api_key: false,
     webhook: false,
   }
-  const other = await createWorldIn(app.db)
+  const other = await createWorld(app.db)
   await createWebhook(app.db, other.organizationId)
   await record(app.db, [eventIn(other, 0, 'emailSent'), eventIn(other, 0, 'emailOpen')])
   expect(await checklist()).toEqual({ ...nothing, api_key: true })

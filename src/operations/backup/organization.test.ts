@@ -7,6 +7,7 @@ import { startCommand } from '../../../test/support/command.ts'
 import { fillTables } from '../../../test/support/fill-tables.ts'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { registerOther } from '../../../test/support/people.ts'
+import { create } from '../../../test/support/resources.ts'
 import { startService } from '../../../test/support/service.ts'
 import { callUrl, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
@@ -211,32 +212,45 @@ async function rowsWithout(db: Db, id: string): Promise<Record<string, string[]>
   return rows
 }
 
-test('a file that was edited changes nothing of other organizations', async () => {
-  await using source = await startFilled()
-  await using target = await startTestApp({}, ['serve'])
-  const victim = await registerOther(target, 'owner@victim.example')
-  const victimId = parseId('org', victim.organizationId)!
-  const [victimUser] = await target.db<{ id: string; emailKey: string }>`
-    select id, email_key from users where organization_id = ${victimId}`
-  const [victimKey] = await target.db<{ hash: string }>`select key_hash::text as hash from api_keys`
-  await target.manage('POST', '/organization/contacts', { email: 'theirs@example.com' })
-  const [contact] = await target.db<{ id: string }>`select id from contacts`
-  const file = await exportFrom(source.db, source.id)
-  // The test installations begin with the same organization, so the exported one gets other ids.
+/** An installation with the organization of a victim, and an exported organization whose file an attacker edits. */
+const source = await startFilled()
+const target = await startTestApp({}, ['serve'])
+afterAll(() => Promise.all([source[Symbol.asyncDispose](), target[Symbol.asyncDispose]()]))
+const victim = await registerOther(target, 'owner@victim.example')
+const victimId = parseId('org', victim.organizationId)!
+await create(target, '/contacts', { email: 'theirs@example.com' })
+const exported = await exportFrom(source.db, source.id)
+let attackers = 0
+
+/** The lines of the export, with ids and an account that the target does not know. */
+async function newFile(): Promise<{ id: string; lines: string[] }> {
+  // The test installations begin with the same organization.
   const [known] = await source.db<Record<string, string>>`
     select users.id as user, api_keys.id as key, key_hash::text as hash
     from api_keys join users on users.id = created_by where api_keys.organization_id = ${source.id}`
   const id = randomUUID()
+  const number = ++attackers
   const replaced: [string, string][] = [
     [source.id, id],
     [known!.user!, randomUUID()],
     [known!.key!, randomUUID()],
-    [known!.hash!.slice(-20), '0'.repeat(20)],
-    ['owner@acme.example', 'owner@attacker.example'],
+    [known!.hash!.slice(-20), String(number).repeat(20)],
+    ['owner@acme.example', `owner@attacker${number}.example`],
   ]
-  const lines = linesOf(file).map((line) => replaced.reduce((text, [from, to]) => text.replaceAll(from, to), line))
-  const before = await rowsWithout(target.db, id)
+  const lines = linesOf(exported).map((line) => replaced.reduce((text, [from, to]) => text.replaceAll(from, to), line))
+  return { id, lines }
+}
 
+const change = (lines: string[], table: string, changed: Record<string, unknown>) =>
+  edited(
+    lines,
+    editRow(table, (row) => ({ ...row, ...changed })),
+  )
+
+/** The functions with which a test edits a file and tries to import it. At the end, nothing may have changed. */
+async function startAttack() {
+  const { id, lines } = await newFile()
+  const before = await rowsWithout(target.db, id)
   const refused = async (content: string[], reason = 'Nothing was imported') => {
     const path = newPath()
     writeFileSync(path, `${content.join('\n')}\n`)
@@ -247,35 +261,52 @@ test('a file that was edited changes nothing of other organizations', async () =
     expect(error.message, content.join('\n').slice(0, 500)).toContain(reason)
     expect(error).toBeInstanceOf(SetupFault)
   }
-  const change = (table: string, changed: Record<string, unknown>) =>
-    edited(
-      lines,
-      editRow(table, (row) => ({ ...row, ...changed })),
-    )
+  const expectNoChange = async () => {
+    expect(await target.db`select from organizations where id = ${id}`).toEqual([])
+    expect(await rowsWithout(target.db, id)).toEqual(before)
+  }
+  return { lines, refused, expectNoChange }
+}
 
-  // Rows of the victim and of the operator's organization, in every table.
-  const tables = tablesIn(file).filter((table) => table !== 'organizations')
+test('a file with rows of other organizations is rejected, whatever the table', async () => {
+  const { lines, refused, expectNoChange } = await startAttack()
+  const tables = tablesIn(exported).filter((table) => table !== 'organizations')
   expect(tables).toEqual(expect.arrayContaining(['users', 'api_keys', 'contacts', 'flow_versions', 'webhooks']))
-  for (const table of tables) await refused(change(table, { organization_id: victimId }))
-  await refused(change('users', { organization_id: parseId('org', target.organizationId) }))
-  await refused(change('users', { organization_id: null }))
+  for (const table of tables) await refused(change(lines, table, { organization_id: victimId }))
+  await refused(change(lines, 'users', { organization_id: parseId('org', target.organizationId) }))
+  await refused(change(lines, 'users', { organization_id: null }))
+  await expectNoChange()
+})
 
-  // Accounts, ids and keys that exist.
-  await refused(change('users', { email_key: victimUser!.emailKey }), 'already has an account')
-  await refused(change('users', { id: victimUser!.id }))
-  await refused(change('api_keys', { key_hash: victimKey!.hash }))
+test('a file with an account, an id or a key that exists is rejected', async () => {
+  const { lines, refused, expectNoChange } = await startAttack()
+  const [user] = await target.db<{ id: string; emailKey: string }>`
+    select id, email_key from users where organization_id = ${victimId}`
+  const [key] = await target.db<{ hash: string }>`
+    select key_hash::text as hash from api_keys where organization_id = ${parseId('org', target.organizationId)!}`
+  await refused(change(lines, 'users', { email_key: user!.emailKey }), 'already has an account')
+  await refused(change(lines, 'users', { id: user!.id }))
+  await refused(change(lines, 'api_keys', { key_hash: key!.hash }))
+  await expectNoChange()
+})
 
-  // Exactly one organization, which is that of the header.
-  await refused(change('organizations', { id: victimId }))
-  const own = lines.findIndex((line) => line.startsWith('{"table":"organizations"')) + 1
-  await refused(lines.toSpliced(own, 1))
-  await refused(lines.toSpliced(own, 0, lines[own]!))
-  await refused(lines.toSpliced(own, 0, JSON.stringify({ ...JSON.parse(lines[own]!), id: victimId })))
+test('a file must have exactly one organization, which is that of its header', async () => {
+  const { lines, refused, expectNoChange } = await startAttack()
+  await refused(change(lines, 'organizations', { id: victimId }))
+  const organization = lines.findIndex((line) => line.startsWith('{"table":"organizations"')) + 1
+  await refused(lines.toSpliced(organization, 1))
+  await refused(lines.toSpliced(organization, 0, lines[organization]!))
+  const another = JSON.stringify({ ...JSON.parse(lines[organization]!), id: victimId })
+  await refused(lines.toSpliced(organization, 0, another))
   const end = JSON.parse(lines.at(-1)!).rows
-  await refused([...lines.toSpliced(own, 1).slice(0, -1), JSON.stringify({ rows: end - 1 })])
+  await refused([...lines.toSpliced(organization, 1).slice(0, -1), JSON.stringify({ rows: end - 1 })])
+  await expectNoChange()
+})
 
-  // Tables and columns that are not exported, and malformed lines.
+test('a file with tables or columns that are not exported is rejected', async () => {
+  const { lines, refused, expectNoChange } = await startAttack()
   const columnsOf = (table: string) => JSON.parse(lines.find((line) => line.startsWith(`{"table":"${table}"`))!).columns
+  const organization = lines.findIndex((line) => line.startsWith('{"table":"organizations"')) + 1
   for (const [table, columns] of [
     ['jobs', ['organization_id']],
     ['sessions', ['organization_id', 'user_id', 'id']],
@@ -288,7 +319,12 @@ test('a file that was edited changes nothing of other organizations', async () =
     [['contacts'], columnsOf('contacts')],
     ['contacts', [columnsOf('contacts').join()]],
   ])
-    await refused(lines.toSpliced(own + 1, 0, JSON.stringify({ table, columns }), '{}'))
+    await refused(lines.toSpliced(organization + 1, 0, JSON.stringify({ table, columns }), '{}'))
+  await expectNoChange()
+})
+
+test('a file with malformed lines, another header or too large a filter is rejected', async () => {
+  const { lines, refused, expectNoChange } = await startAttack()
   const contactRow = lines.findIndex((line) => line.startsWith('{"table":"contacts"')) + 1
   await refused(lines.with(contactRow, `${lines[contactRow]},${lines[contactRow]}`))
   await refused(lines.toSpliced(1, 0, '{}'))
@@ -305,24 +341,23 @@ test('a file that was edited changes nothing of other organizations', async () =
   await refused(lines.with(0, JSON.stringify({ ...header, organization_id: randomUUID() })))
   await refused(lines.with(0, 'null'), 'is not an export')
   const conditions = Array.from({ length: 500 }, () => ({ type: 'text', field: 'email', operator: 'is_set' }))
-  await refused(change('segments', { filter: { type: 'any', conditions } }))
+  await refused(change(lines, 'segments', { filter: { type: 'any', conditions } }))
+  await expectNoChange()
+})
 
-  expect(await target.db`select from organizations where id = ${id}`).toEqual([])
-  expect(await rowsWithout(target.db, id)).toEqual(before)
-
-  // Rights and ids that a file can name without effect.
+test('rights, states and ids of others that a file names have no effect', async () => {
+  const { id, lines } = await newFile()
+  const before = await rowsWithout(target.db, id)
+  const [contact] = await target.db<{ id: string }>`select id from contacts where organization_id <> ${id}`
   const row = { is_operator: true, self_registered: false, created_at: '2020-01-01T00:00:00Z' }
-  let accepted = change('organizations', row)
+  let accepted = change(lines, 'organizations', row)
   for (const [table, changed] of [
     ['api_keys', { is_held: false }],
     ['webhooks', { status: 'active', secret: 'known' }],
     ['messages', { status: 'queued' }],
     ['contacts', { id: contact!.id }],
   ] as const)
-    accepted = edited(
-      accepted,
-      editRow(table, (each) => ({ ...each, ...changed })),
-    )
+    accepted = change(accepted, table, changed)
   const path = newPath()
   writeFileSync(path, `${accepted.join('\n')}\n`)
   expect(await importInto(target.db, path)).toMatchObject({ isNew: true })
