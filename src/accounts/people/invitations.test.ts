@@ -3,11 +3,16 @@ import { accountEmailTo, linkIn, tokenIn } from '../../../test/support/account-e
 import { join, password, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { create, createKey } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
+import { parseId } from '../../platform/values/ids.ts'
+
+const newOrganization = await startSharedApp({}, ['serve'])
 
 const invite = (app: TestApp, body: object) => create(app, '/invitations', body)
 const read = (app: TestApp, token: string) => app.call('GET', `/api/v1/auth/invitations/${token}`)
+const usersOf = ({ db, organizationId }: TestApp) =>
+  db`select from users where organization_id = ${parseId('org', organizationId)!}`
 const accept = (app: TestApp, body: object) =>
   app.call('POST', '/api/v1/auth/accept-invitation', { body: { password, ...body } })
 
@@ -37,34 +42,35 @@ test('an invitation shows its details, can be accepted, and is deleted then', as
 })
 
 test('a link can be used once, even by concurrent requests', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { token } = await invite(app, { role: 'member' })
   const answers = await Promise.all(
     [1, 2, 3, 4].map((number) => accept(app, { token, email: `person${number}@acme.example` })),
   )
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404])
-  expect(await app.db`select from users`).toHaveLength(2)
+  expect(await usersOf(app)).toHaveLength(2)
 })
 
 test('the token is neither listed nor stored', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { token } = await invite(app, { email: 'bob@acme.example', role: 'member' })
   const list = await app.manage('GET', '/organization/invitations')
   expect(list.body.data).toMatchObject([{ email: 'bob@acme.example', role: 'member' }])
   const secret = token.slice(-43)
   expect(list.text).not.toContain(secret)
-  const [row] = await app.db<{ text: string }>`select to_jsonb(invitations)::text as text from invitations`
+  const [row] = await app.db<{ text: string }>`
+    select to_jsonb(invitations)::text as text from invitations where organization_id = ${parseId('org', app.organizationId)!}`
   expect(row!.text).not.toContain(secret)
 })
 
 test('returns the same response for expired, withdrawn and unknown invitations', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const withdrawn = await invite(app, { role: 'member' })
   expect((await app.manage('DELETE', `/organization/invitations/${withdrawn.id}`)).body.data).toBeNull()
   expect((await app.manage('DELETE', `/organization/invitations/${withdrawn.id}`)).status).toBe(404)
   const expired = await invite(app, { role: 'member' })
   expect(Date.parse(expired.expires_at) - Date.parse(expired.created_at)).toBe(7 * 24 * 60 * 60 * 1000)
-  await app.db.statement`update invitations set expires_at = now()`
+  await app.db.statement`update invitations set expires_at = now() where id = ${parseId('inv', expired.id)!}`
 
   const altered = `${expired.token.slice(0, -1)}${expired.token.endsWith('A') ? 'B' : 'A'}`
   for (const token of [expired.token, withdrawn.token, altered, 'nonsense', 'inv_%00']) {
@@ -72,11 +78,11 @@ test('returns the same response for expired, withdrawn and unknown invitations',
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
     expect(answers.map(({ body }) => body.message)).toEqual(Array(2).fill(answers[0]!.body.message))
   }
-  expect(await app.db`select from users`).toHaveLength(1)
+  expect(await usersOf(app)).toHaveLength(1)
 })
 
 test('an invitation with an address accepts only that address; one without requires an address', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const named = await invite(app, { email: 'bob@acme.example', role: 'member' })
   const open = await invite(app, { role: 'member' })
   const other = await accept(app, { token: named.token, email: 'eve@acme.example' })
@@ -87,7 +93,7 @@ test('an invitation with an address accepts only that address; one without requi
 })
 
 test('a failed acceptance does not use up the invitation', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   await registerOther(app, 'busy@other.example')
   const { token } = await invite(app, { role: 'member' })
   const short = await accept(app, { token, email: 'bob@acme.example', password: 'short' })
@@ -98,7 +104,7 @@ test('a failed acceptance does not use up the invitation', async () => {
 })
 
 test('rejects invitations of members, and joining deletes the other invitations of the address', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   await invite(app, { email: 'bob@acme.example', role: 'member' })
   await join(app, 'Bob@acme.example', 'member')
   expect((await app.manage('GET', '/organization/invitations')).body.data).toEqual([])
@@ -109,7 +115,7 @@ test('rejects invitations of members, and joining deletes the other invitations 
 })
 
 test('invitations of another organization cannot be seen, withdrawn or used', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const other = await registerOther(app)
   const { id, token } = await invite(app, { role: 'member' })
   expect((await other.manage('GET', '/organization/invitations')).body.data).toEqual([])
@@ -120,11 +126,11 @@ test('invitations of another organization cannot be seen, withdrawn or used', as
 })
 
 test('limits pending invitations to a hundred, not counting expired ones', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   await app.db.statement`
     insert into invitations (organization_id, id, role, token_hash, expires_at)
-    select organizations.id, gen_random_uuid(), 'member', sha256(n::text::bytea), now() + interval '1 day'
-    from organizations, generate_series(1, 100) n`
+    select ${parseId('org', app.organizationId)!}::uuid, gen_random_uuid(), 'member', sha256(n::text::bytea), now() + interval '1 day'
+    from generate_series(1, 100) n`
   expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(409)
   await app.db.statement`update invitations set expires_at = now() where token_hash = sha256('1')`
   expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(201)
@@ -177,14 +183,14 @@ test('a resent invitation has a new link; the earlier one is invalid', async () 
 })
 
 test('only owners can send an invitation again', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const eve = await join(app, 'eve@acme.example', 'member')
   const { id } = await invite(app, { email: 'bob@acme.example', role: 'member' })
   expect((await eve.manage('POST', `/organization/invitations/${id}/resend`)).status).toBe(403)
 })
 
 test('an organization sends a limited number of invitations per hour', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const send = (count: number) =>
     app.manage('POST', '/organization/invitations', { email: `person${count}@acme.example`, role: 'member' })
   for (let count = 0; count < 30; count++) expect((await send(count)).status).toBe(201)
@@ -192,7 +198,7 @@ test('an organization sends a limited number of invitations per hour', async () 
 })
 
 test('the name of an organization cannot add a link or a header to the email', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   await app.manage('PATCH', '/me', { name: 'Win at evil.example' })
   await app.manage('PATCH', '/organization', { name: `<a href="https://evil.example">Prize</a>${' x'.repeat(60)}` })
   await invite(app, { email: 'bob@acme.example', role: 'member' })
@@ -204,7 +210,7 @@ test('the name of an organization cannot add a link or a header to the email', a
 })
 
 test('an existing account joins with its password and leaves its organization, unless it is the only owner', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await registerOther(app, 'bob@other.example')
   const { token } = await invite(app, { email: 'Bob@other.example', role: 'owner' })
   const take = (body: object = {}) => accept(app, { token, existing_account: true, ...body })

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { accountEmailTo, tokenIn } from '../../../test/support/account-email.ts'
 import { join, password, registerOther } from '../../../test/support/people.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { newId, parseId } from '../../platform/values/ids.ts'
 import { deviceName } from './device-name.ts'
+
+const newOrganization = await startSharedApp()
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0'
 const safari =
@@ -20,7 +22,7 @@ async function login(app: TestApp, email: string, userAgent: string) {
 const post = (app: TestApp, path: string, body: object) => app.call('POST', `/api/v1/auth${path}`, { body })
 
 test('the name and the alert switches are stored, and omitted ones keep their value', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   expect((await app.manage('GET', '/me')).body.data).toMatchObject({
     user: { name: null },
     alerts: { sending: true, deliverability: true, webhooks: true, imports: true },
@@ -39,7 +41,7 @@ test('the name and the alert switches are stored, and omitted ones keep their va
 })
 
 test('sessions are listed with their device, and each can be ended or expires', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await join(app, 'bob@acme.example', 'member')
   const [laptop, phone] = [await login(app, bob.email, firefox), await login(app, bob.email, safari)]
   await app.db.statement`update sessions set last_used_at = now() - interval '1 hour'`
@@ -72,31 +74,33 @@ test('sessions are listed with their device, and each can be ended or expires', 
 })
 
 test('a changed password ends the other sessions, and so does the end of the membership', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await join(app, 'bob@acme.example', 'member')
   const other = await login(app, bob.email, firefox)
   const change = { current_password: password, new_password: 'another horse battery' }
   expect((await bob.manage('POST', '/me/password', { ...change, current_password: 'wrong' })).status).toBe(422)
   expect((await bob.manage('POST', '/me/password', change)).status).toBe(200)
   expect((await other.manage('GET', '/me')).status).toBe(401)
-  expect(
-    await app.db`select from sessions where user_id in (select id from users where email = 'bob@acme.example')`,
-  ).toHaveLength(1)
+  expect(await app.db`select from sessions where user_id = ${parseId('usr', bob.id)!}`).toHaveLength(1)
   await app.manage('DELETE', `/organization/members/${bob.id}`)
-  expect(await app.db`select from sessions`).toHaveLength(1)
+  const organizationId = parseId('org', app.organizationId)!
+  expect(await app.db`select from sessions where organization_id = ${organizationId}`).toHaveLength(1)
 })
 
 test('a user has a limited number of sessions; the oldest ends first', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
+  const organizationId = parseId('org', app.organizationId)!
   const colleague = newId('usr')
   await app.db.statement`
     insert into sessions (organization_id, user_id, id, user_agent, ip_address, expires_at)
     select organization_id, user_id, ('00000000-0000-7000-8000-0000000000' || to_char(n, 'FM00'))::uuid, '', '', now() + interval '1 hour'
-    from users, unnest(array[users.id, ${colleague}::uuid]) as user_id, generate_series(1, 60) n`
+    from users, unnest(array[users.id, ${colleague}::uuid]) as user_id, generate_series(1, 60) n
+    where organization_id = ${organizationId}`
   const newest = await login(app, 'owner@acme.example', firefox)
   expect((await newest.manage('GET', '/me/sessions')).body.data).toHaveLength(50)
   // The one of this test and the new one are later than the inserted ones.
-  const sessions = await app.db<{ id: string }>`select id from sessions where user_id <> ${colleague} order by id`
+  const sessions = await app.db<{ id: string }>`
+    select id from sessions where organization_id = ${organizationId} and user_id <> ${colleague} order by id`
   expect([sessions.length, sessions[0]!.id]).toEqual([50, '00000000-0000-7000-8000-000000000013'])
   expect(await app.db`select from sessions where user_id = ${colleague}`).toHaveLength(60)
 })
@@ -144,7 +148,7 @@ test('a new email address is used after it is confirmed, and the old one is noti
 })
 
 test('an address of another account is answered like a free one, and its user gets no link', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const other = await registerOther(app)
   const change = async (email: string) =>
     (await app.manage('POST', '/me/email', { email, current_password: password })).body.data.email
@@ -159,7 +163,7 @@ test('an address of another account is answered like a free one, and its user ge
 })
 
 test('an address that was taken in the meantime is a conflict and changes nothing', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   await app.manage('POST', '/me/email', { email: 'free@acme.example', current_password: password })
   const token = tokenIn((await accountEmailTo(app, 'free@acme.example', /^Confirm/)).link)
   await registerOther(app, 'Free@acme.example')
@@ -168,7 +172,7 @@ test('an address that was taken in the meantime is a conflict and changes nothin
 })
 
 test('changes of the email address are limited', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const statuses = []
   for (let count = 0; count < 6; count++) {
     const body = { email: `new${count}@acme.example`, current_password: password }

@@ -2,15 +2,18 @@ import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../../test/support/flows.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { create, createKey } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { ApiDocument } from '../../platform/http/types.ts'
+import { parseId } from '../../platform/values/ids.ts'
 import { type Scope, scopes } from './scopes.ts'
+
+const newOrganization = await startSharedApp()
 
 const withKey = (app: TestApp, key: string, method: string, path: string, body?: unknown) =>
   app.call(method, path, { headers: { 'x-api-token': key }, body })
 
 test('a key with a scope can call exactly the operations of that scope', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const document: ApiDocument = (await app.call('GET', '/openapi.json')).body
   const aliasOf: Partial<Record<string, Scope>> = { 'metrics:read': 'analytics:read' }
   const all = await createKey(app, scopes)
@@ -59,9 +62,10 @@ test('a key with a scope can call exactly the operations of that scope', async (
 })
 
 test('a key without scopes, and every key from before, can call the public API only', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const before = await createKey(app, ['contacts:write', 'analytics:read'])
-  await app.db.statement`update api_keys set public_only = default`
+  await app.db
+    .statement`update api_keys set public_only = default where organization_id = ${parseId('org', app.organizationId)!}`
   for (const key of [await createKey(app), before]) {
     const check = await withKey(app, key, 'GET', '/public/api/v1/token/check')
     expect(check.body.data.scopes).toEqual(expect.arrayContaining(['contacts:write', 'analytics:read']))
@@ -77,7 +81,7 @@ test('a key without scopes, and every key from before, can call the public API o
 })
 
 test('a program manages its resources with a key, also as a bearer token', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const key = await createKey(app, ['contacts:read', 'contacts:write', 'flows:write', 'webhooks:write', 'flows:send'])
   const call = (method: string, path: string, body?: unknown) =>
     withKey(app, key, method, `/api/v1/organization${path}`, body)
@@ -99,7 +103,7 @@ test('a program manages its resources with a key, also as a bearer token', async
 })
 
 test('a revoked or unknown key is not accepted, and a key reaches its own organization only', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   const other = await registerOther(app)
   const foreign = await create(other, '/api-keys', { name: 'k', scopes })

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { join, password, registerOther } from '../../../test/support/people.ts'
 import { create } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { parseId } from '../../platform/values/ids.ts'
+
+const newOrganization = await startSharedApp({}, ['serve'])
 
 const myId = async (app: TestApp) => (await app.manage('GET', '/me')).body.data.user.id as string
 
 test('members can list all members and their last sign-in', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await join(app, 'bob@acme.example', 'member')
   await app.db
     .statement`delete from sign_ins where organization_id = ${parseId('org', app.organizationId)} and user_id = ${parseId('usr', await myId(app))}`
@@ -26,7 +28,7 @@ test('members can list all members and their last sign-in', async () => {
 })
 
 test('a member cannot change the organization, team or invitations', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await join(app, 'bob@acme.example', 'member')
   const owner = await myId(app)
   const tries: [string, string, unknown?][] = [
@@ -45,7 +47,7 @@ test('a member cannot change the organization, team or invitations', async () =>
 })
 
 test('a new role applies to open sessions, and a removed member is signed out immediately', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await join(app, 'bob@acme.example', 'member')
   const promoted = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'owner' })
   expect(promoted.body.data).toMatchObject({ id: bob.id, role: 'owner' })
@@ -58,7 +60,7 @@ test('a new role applies to open sessions, and a removed member is signed out im
 })
 
 test('the last owner can be neither demoted nor removed', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   await join(app, 'bob@acme.example', 'member')
   const owner = await myId(app)
   for (const answer of [
@@ -71,19 +73,21 @@ test('the last owner can be neither demoted nor removed', async () => {
 })
 
 test('owners who demote and remove each other concurrently leave exactly one', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
+  const organizationId = parseId('org', app.organizationId)!
+  const owner = parseId('usr', await myId(app))!
   for (let round = 0; round < 5; round++) {
     const email = `owner${round}@acme.example`
     const ada = await join(app, `ada${round}@acme.example`, 'owner')
     const bob = await join(app, email, 'owner')
-    await app.db.statement`update users set role = 'member' where email = 'owner@acme.example'`
+    await app.db.statement`update users set role = 'member' where id = ${owner}`
 
     const answers = await Promise.all([
       ada.manage('PATCH', `/organization/members/${bob.id}`, { role: 'member' }),
       bob.manage('DELETE', `/organization/members/${ada.id}`),
     ])
 
-    const owners = await app.db`select id from users where role = 'owner'`
+    const owners = await app.db`select id from users where organization_id = ${organizationId} and role = 'owner'`
     expect(owners).toHaveLength(1)
     // The second request is rejected by the guard, or because it would remove the last owner.
     const statuses = answers.map(({ status }) => status).sort()
@@ -92,13 +96,13 @@ test('owners who demote and remove each other concurrently leave exactly one', a
       [200, 403],
       [200, 409],
     ]).toContainEqual(statuses)
-    await app.db.statement`delete from users where email <> 'owner@acme.example'`
-    await app.db.statement`update users set role = 'owner'`
+    await app.db.statement`delete from users where organization_id = ${organizationId} and id <> ${owner}`
+    await app.db.statement`update users set role = 'owner' where id = ${owner}`
   }
 })
 
 test('returns 404 for members of another organization', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const other = await registerOther(app)
   const answers = [
     await app.manage('PATCH', `/organization/members/${other.id}`, { role: 'member' }),
@@ -110,14 +114,14 @@ test('returns 404 for members of another organization', async () => {
 })
 
 test('rejects an unknown role', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const bob = await join(app, 'bob@acme.example', 'member')
   const answer = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'king' })
   expect(answer.body.error.fields).toEqual([{ path: 'role', problem: 'must be one of owner, member' }])
 })
 
 test('withdraws the invitations of an owner who is demoted or removed', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const eve = await join(app, 'eve@acme.example', 'owner')
   const kept = await create(app, '/invitations', { role: 'member' })
   const inviteTwice = async () => {
@@ -143,7 +147,7 @@ test('withdraws the invitations of an owner who is demoted or removed', async ()
 })
 
 test('no invitation remains after its inviter is removed, however requests interleave', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   for (let round = 0; round < 5; round++) {
     const eve = await join(app, `eve${round}@acme.example`, 'owner')
     const body = { email: `friend${round}@acme.example`, role: 'owner' }
@@ -152,18 +156,20 @@ test('no invitation remains after its inviter is removed, however requests inter
       app.manage('DELETE', `/organization/members/${eve.id}`),
       eve.manage('POST', '/organization/invitations', { role: 'member' }),
     ])
-    expect(await app.db`select from invitations`).toEqual([])
+    expect(
+      await app.db`select from invitations where organization_id = ${parseId('org', app.organizationId)!}`,
+    ).toEqual([])
   }
 })
 
 test('a link without an address can only invite members', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const answer = await app.manage('POST', '/organization/invitations', { role: 'owner' })
   expect(answer.body.error.fields).toEqual([{ path: 'role', problem: 'must be "member" unless email is given' }])
 })
 
 test('API keys and webhooks name their creator, and can be stopped when the creator is removed', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const make = async (email: string) => {
     const person = await join(app, email, 'member')
     const key = await create(person, '/api-keys', { name: 'Shop' })
@@ -197,7 +203,7 @@ test('API keys and webhooks name their creator, and can be stopped when the crea
 })
 
 test('a member removed while creating an API key leaves no key', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   for (let round = 0; round < 5; round++) {
     const eve = await join(app, `eve${round}@acme.example`, 'member')
     await Promise.all([

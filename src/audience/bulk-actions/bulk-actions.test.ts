@@ -2,12 +2,15 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { failureLog } from '../../../test/support/failure-log.ts'
 import { create } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { eraseInTransaction } from '../../operations/privacy/erase-contact.ts'
 import { Hints } from '../../platform/queue/hints.ts'
 import { Worker } from '../../platform/queue/worker.ts'
+import { parseId } from '../../platform/values/ids.ts'
 import { bulkActionWorker } from './bulk-action.job.ts'
+
+const newOrganization = await startSharedApp()
 
 const contactsCount = 1_200
 
@@ -39,7 +42,7 @@ function startWorker({ db }: TestApp): AsyncDisposable {
 }
 
 test('many contacts are grouped, unsubscribed, suppressed and erased, and each change is recorded', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await createGroup(app, 'Everybody')
   const small = await createGroup(app, 'Small')
   const members = Array.from({ length: contactsCount }, (_, index) => ({
@@ -67,7 +70,8 @@ test('many contacts are grouped, unsubscribed, suppressed and erased, and each c
   const some = { matching: { filter: below(700), status: 'subscribed' } }
   expect(counts(await run(app, { action: 'unsubscribe', ...some }))).toMatchObject({ total: 700, changed: 700 })
   expect(await countOf(app, 'status=unsubscribed')).toBe(700)
-  const events = await app.db`select from events where event_name = 'contactUnsubscribe'`
+  const events = await app.db`
+    select from events where organization_id = ${parseId('org', app.organizationId)!} and event_name = 'contactUnsubscribe'`
   expect(events).toHaveLength(700)
 
   const page = await app.manage('GET', '/organization/contacts?query=reader9&limit=10')
@@ -85,7 +89,9 @@ test('many contacts are grouped, unsubscribed, suppressed and erased, and each c
   const erased = await run(app, { action: 'erase', matching: { filter: below(50) } })
   expect(counts(erased)).toEqual({ status: 'done', total: 50, processed: 50, changed: 50 })
   expect(await countOf(app, '')).toBe(contactsCount - 50)
-  expect(await app.db`select from bulk_action_contacts`).toHaveLength(0)
+  expect(
+    await app.db`select from bulk_action_contacts where organization_id = ${parseId('org', app.organizationId)!}`,
+  ).toHaveLength(0)
   const list = (await app.manage('GET', '/organization/bulk-actions')).body.data
   expect(list.map(({ action }: { action: string }) => action)).toEqual([
     'erase',
@@ -137,7 +143,7 @@ test('an action on a group that is deleted fails with the reason', async () => {
 })
 
 test('the export has the matching contacts, a column per attribute, and no formulas', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await createGroup(app, 'A "b", c')
   const add = (body: object) => app.manage('POST', '/organization/contacts', body)
   await add({ email: 'ada@example.com', first_name: '=1+1', attributes: { plan: 'pro', email: 'x', tags: ['a', 'b'] } })
@@ -161,7 +167,7 @@ test('the export has the matching contacts, a column per attribute, and no formu
 })
 
 test('contacts are sorted by time or address, over several pages', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   for (const name of ['bob', 'Ada', 'eve'])
     await app.manage('POST', '/organization/contacts', { email: `${name}@example.com` })
   const sorted = async (sort: string) => {

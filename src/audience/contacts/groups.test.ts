@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { create } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { newId, toText } from '../../platform/values/ids.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
+import { newId, parseId, toText } from '../../platform/values/ids.ts'
+
+const newOrganization = await startSharedApp({}, ['serve'])
 
 const groups = '/organization/groups'
 
@@ -10,7 +12,7 @@ async function createContact(app: TestApp, email: string): Promise<string> {
 }
 
 test('groups are listed by name with the number of their members', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const [zebra, ant] = [
     await create(app, '/groups', { name: ' Zebra ' }),
     await create(app, '/groups', { name: 'ant' }),
@@ -24,7 +26,7 @@ test('groups are listed by name with the number of their members', async () => {
 })
 
 test('group names are unique regardless of case, on creation and renaming', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const [one, two] = [await create(app, '/groups', { name: 'One' }), await create(app, '/groups', { name: 'Two' })]
   expect((await app.manage('POST', groups, { name: 'one' })).status).toBe(409)
   expect((await app.manage('PATCH', `${groups}/${two.id}`, { name: 'ONE' })).status).toBe(409)
@@ -39,19 +41,20 @@ test('group names are unique regardless of case, on creation and renaming', asyn
 })
 
 test('deleting a group keeps its contacts', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await create(app, '/groups', { name: 'Gone' })
   const id = await createContact(app, 'ada@example.com')
   await app.manage('POST', `${groups}/${group.id}/members`, { contact_ids: [id] })
   expect((await app.manage('DELETE', `${groups}/${group.id}`)).body.data).toBe(null)
   expect((await app.manage('GET', `${groups}/${group.id}`)).status).toBe(404)
   expect((await app.manage('GET', `/organization/contacts/${id}`)).body.data.groups).toEqual([])
-  expect(await app.db`select from group_members`).toHaveLength(0)
+  const organizationId = parseId('org', app.organizationId)!
+  expect(await app.db`select from group_members where organization_id = ${organizationId}`).toHaveLength(0)
   expect((await app.manage('DELETE', `${groups}/${group.id}`)).status).toBe(404)
 })
 
 test('groups come in pages if there is a limit', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   for (const name of ['delta', 'Alpha', 'charlie', 'Bravo']) await create(app, '/groups', { name: name })
   const read = async (query: string) => {
     const { status, body } = await app.manage('GET', `${groups}?${query}`)
@@ -67,10 +70,10 @@ test('groups come in pages if there is a limit', async () => {
 })
 
 test('all contacts are added to a group or none, and not_subscribed ones become subscribed', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await create(app, '/groups', { name: 'G' })
   const [ada, bob] = [await createContact(app, 'ada@example.com'), await createContact(app, 'bob@example.com')]
-  await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
+  await app.db.statement`update contacts set subscription = 'not_subscribed' where id = ${parseId('con', bob)!}`
   const path = `${groups}/${group.id}/members`
   const refused = await app.manage('POST', path, { contact_ids: [ada, toText('con', newId('con')), 'x'] })
   expect(refused.status).toBe(404)
@@ -89,14 +92,16 @@ test('all contacts are added to a group or none, and not_subscribed ones become 
 })
 
 test('adding to a group never subscribes an address that unsubscribed', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await create(app, '/groups', { name: 'G' })
   const emails = ['by.hand@example.com', 'by.api@example.com']
   const [byHand, byApi] = await Promise.all(emails.map((email) => createContact(app, email)))
-  await app.db.statement`update contacts set subscription = 'not_subscribed'`
+  const organizationId = parseId('org', app.organizationId)!
+  await app.db.statement`
+    update contacts set subscription = 'not_subscribed' where organization_id = ${organizationId}`
   await app.db.statement`
     insert into suppressions (organization_id, email_key, reason, email)
-    select organization_id, email_key, 'unsubscribe', email from contacts`
+    select organization_id, email_key, 'unsubscribe', email from contacts where organization_id = ${organizationId}`
   await app.manage('POST', `${groups}/${group.id}/members`, { contact_ids: [byHand] })
   await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.id, members: [{ email: emails[1] }] })
   for (const id of [byHand, byApi])
@@ -107,7 +112,7 @@ test('adding to a group never subscribes an address that unsubscribed', async ()
 })
 
 test('another organization can neither read nor change a group', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await create(app, '/groups', { name: 'Ours' })
   const ada = await createContact(app, 'ada@example.com')
   const registered = await app.call('POST', '/api/v1/auth/register', {

@@ -3,7 +3,7 @@ import { createFlow, send } from '../../../test/support/flows.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
 import { registerOther } from '../../../test/support/people.ts'
 import { create } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { createBoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
@@ -15,6 +15,8 @@ import { listContacts } from '../contacts/list.ts'
 import type { Filter } from './filter.ts'
 import type { ResolvedFilter } from './nested-segments.ts'
 import { checkFilter } from './parse-filter.ts'
+
+const newOrganization = await startSharedApp({}, ['serve'])
 
 const segments = '/organization/segments'
 const onPlan = (value: string): Filter => ({ type: 'text', field: 'attributes.plan', operator: 'equals', value })
@@ -32,7 +34,7 @@ const emailsIn = async (app: TestApp, query: string): Promise<string[]> =>
   (await app.manage('GET', `/organization/contacts?${query}`)).body.data.map(({ email }: { email: string }) => email)
 
 test('a saved or unsaved filter selects contacts in lists and counts, together with other filters', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await create(app, '/groups', { name: 'Customers' })
   await addContact(app, 'ada@example.com', { plan: 'pro', seats: 12 }, [group.id])
   await addContact(app, 'bob@example.com', { plan: 'Pro', seats: '3' })
@@ -88,7 +90,7 @@ test('a saved or unsaved filter selects contacts in lists and counts, together w
 })
 
 test('invalid filters are refused with the path of each problem', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const fieldsOf = async (filter: unknown) => {
     const { status, body } = await app.manage('POST', segments, { name: 'S', filter })
     expect(status, JSON.stringify(filter)).toBe(422)
@@ -128,7 +130,7 @@ test('invalid filters are refused with the path of each problem', async () => {
 })
 
 test('a group cannot be deleted while a segment uses it, and other organizations have no part in it', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = await create(app, '/groups', { name: 'Beta' })
   const filter = { type: 'group', operator: 'not_member', group_id: group.id }
   const segment = (await app.manage('POST', segments, { name: 'Not beta', filter })).body.data
@@ -143,7 +145,7 @@ test('a group cannot be deleted while a segment uses it, and other organizations
 })
 
 test('segments can contain others, within limits and without cycles', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   await addContact(app, 'ada@example.com', { plan: 'pro' })
   await addContact(app, 'bob@example.com', { plan: 'free' })
   const isIn = (id: string, operator = 'member') => ({ type: 'segment', operator, segment_id: id })
@@ -184,7 +186,7 @@ test('segments can contain others, within limits and without cycles', async () =
 })
 
 test('a list that takes too long in its order is read in another way, with the same result', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { db } = app
   const organizationId = parseId('org', app.organizationId) as OrganizationId
   for (const name of ['ada', 'bob', 'eve']) await addContact(app, `${name}@example.com`)
@@ -212,7 +214,7 @@ const waitingFor = ({ db }: TestApp, pattern: string) =>
   until(`${pattern} to wait`, async () => (await lockWaits(db)).some((text) => text.includes(pattern)))
 
 test('a count that takes too long is estimated from a sample, if there are many contacts and no exact count is requested', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const { db } = app
   const stages = createDatabaseStages(new StageRegistry(), 10)
   const readWithin = (timeoutMs: number) => createBoundedRead(db, stages.queries, { timeoutMs })

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { create } from '../../../test/support/resources.ts'
-import { startTestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp } from '../../../test/support/test-app.ts'
+import { parseId } from '../../platform/values/ids.ts'
+
+const newOrganization = await startSharedApp()
 
 const suppressions = '/organization/suppressions'
 
 test('a manual suppression is idempotent, listed, and removed under any spelling', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const made = await app.manage('POST', suppressions, { email: ' Ada/L@Example.com', detail: ' asked us to ' })
   expect(made.status).toBe(201)
   expect(made.body.data).toEqual({
@@ -29,11 +32,11 @@ test('a manual suppression is idempotent, listed, and removed under any spelling
 })
 
 test('removing suppressions covers all reasons, and resubscribes only unsubscribed contacts', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { id: ada } = await create(app, '/contacts', { email: 'ada@example.com' })
   const { id: bob } = await create(app, '/contacts', { email: 'bob@example.com' })
   await app.manage('PATCH', `/organization/contacts/${ada}`, { status: 'unsubscribed' })
-  await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
+  await app.db.statement`update contacts set subscription = 'not_subscribed' where id = ${parseId('con', bob)!}`
   for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('POST', suppressions, { email })
   expect((await app.manage('GET', suppressions)).body.data).toHaveLength(3)
   for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('DELETE', `${suppressions}/${email}`)
@@ -42,12 +45,14 @@ test('removing suppressions covers all reasons, and resubscribes only unsubscrib
 })
 
 test('suppressions are filtered by address and reason, and paged newest first per organization', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   for (let i = 0; i < 9; i++) await app.manage('POST', suppressions, { email: `m${i}@example.com` })
   const contact = await create(app, '/contacts', { email: 'm1@example.com' })
   await app.manage('PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
   // All with the same timestamp, like those of one batch.
-  await app.db.statement`update suppressions set created_at = '2026-01-01T00:00:00.123Z' where email < 'm5'`
+  await app.db.statement`
+    update suppressions set created_at = '2026-01-01T00:00:00.123Z'
+    where organization_id = ${parseId('org', app.organizationId)!} and email < 'm5'`
 
   const seen: string[] = []
   let cursor = ''
@@ -76,7 +81,7 @@ test('suppressions are filtered by address and reason, and paged newest first pe
 })
 
 test('a list of addresses is suppressed once, with a result per entry, and is found by parts and ids', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { id } = await create(app, '/contacts', { email: 'zoe@exämple.org' })
   const list = 'zoe@exämple.org\r\n"bob@example.com";BOB@example.com\n\n Carol <carol@example.com> \nnonsense\n'
   const first = (await app.manage('POST', `${suppressions}/list`, { list, detail: 'Closed accounts' })).body.data

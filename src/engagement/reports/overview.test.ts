@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { click, createWebhook, createWorld, createWorldIn, eventIn, record } from '../../../test/support/event-world.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { eventNames, webhookEventNames } from '../../platform/values/event-types.ts'
 import { toText } from '../../platform/values/ids.ts'
+
+const newOrganization = await startSharedApp()
 
 const overview = (app: TestApp, query: Record<string, string> = {}) =>
   app.manage(
@@ -13,7 +15,7 @@ const none = { total: 0, unique: 0, machine: 0 }
 const nothing = { ...Object.fromEntries(eventNames.map((name) => [name, none])), sent: 0, delivered: 0, bounced: 0 }
 
 test('the overview returns days, totals, previous totals and top flows', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app, { messages: 4, flows: 3 })
   const other = await createWorld(app.db)
   await record(app.db, [
@@ -87,7 +89,7 @@ test('the overview returns days, totals, previous totals and top flows', async (
 })
 
 test('top flows include old flows, with counts by days of any zone', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const quarters = Array.from({ length: 2 * 24 * 4 }, (_, index) => Date.UTC(2026, 2, 1) + index * 15 * 60_000)
   const world = await createWorldIn(app, { messages: quarters.length, flows: 1 })
   await record(
@@ -108,7 +110,7 @@ test('top flows include old flows, with counts by days of any zone', async () =>
 })
 
 test('days are those of the organization’s zone by default', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app)
   await record(app.db, [eventIn(world, 0, 'emailSent', { at: '2026-03-02T20:00:00Z' })])
   const days = async (query: Record<string, string>) => {
@@ -117,12 +119,12 @@ test('days are those of the organization’s zone by default', async () => {
   }
   expect(await days({})).toEqual(['UTC', 1, 0])
   expect(await days({ timezone: 'Asia/Tokyo' })).toEqual(['Asia/Tokyo', 0, 1])
-  await app.db.statement`update organizations set timezone = 'Asia/Tokyo'`
+  await app.db.statement`update organizations set timezone = 'Asia/Tokyo' where id = ${world.organizationId}`
   expect(await days({})).toEqual(['Asia/Tokyo', 0, 1])
 })
 
 test('an overview with invalid days is rejected with the problems', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const answer = await overview(app, { start_date: '2026-02-30', timezone: 'nowhere' })
   expect(answer.status).toBe(422)
   expect(answer.body.error.fields.map((field: { path: string }) => field.path)).toEqual(['start_date', 'timezone'])
@@ -130,7 +132,7 @@ test('an overview with invalid days is rejected with the problems', async () => 
 })
 
 test('the checklist shows which steps are completed', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const checklist = async () => (await app.manage('GET', '/organization/checklist')).body.data
   const nothing = {
     sent: false,
@@ -149,7 +151,7 @@ test('the checklist shows which steps are completed', async () => {
   const world = await createWorldIn(app)
   await record(app.db, [eventIn(world, 0, 'emailSent'), eventIn(world, 0, 'emailOpen'), click(world, 0, 'a')])
   await createWebhook(app.db, world.organizationId)
-  await app.db.statement`update api_keys set revoked_at = now()`
+  await app.db.statement`update api_keys set revoked_at = now() where organization_id = ${world.organizationId}`
   expect(await checklist()).toEqual({
     sent: true,
     opened: true,
@@ -162,7 +164,7 @@ test('the checklist shows which steps are completed', async () => {
 })
 
 test('event types are listed, each with an example payload', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { body } = await app.manage('GET', '/event-types')
   expect(body.data.map((type: { event_name: string }) => type.event_name)).toEqual([...webhookEventNames])
   const clicked = body.data.find((type: { event_name: string }) => type.event_name === 'emailClick')
@@ -184,12 +186,16 @@ test('event types are listed, each with an example payload', async () => {
 })
 
 test('unsubscribing through the API records an event and triggers webhooks', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const world = await createWorldIn(app)
   await createWebhook(app.db, world.organizationId, { eventTypes: ['contactUnsubscribe'] })
   const contact = `/organization/contacts/${toText('con', world.messages[0]!.contactId)}`
   expect((await app.manage('PATCH', contact, { status: 'unsubscribed' })).status).toBe(200)
   const { body } = await app.manage('GET', '/organization/events')
   expect(body.data).toMatchObject([{ event_name: 'contactUnsubscribe', message_id: null, data: { method: 'api' } }])
-  expect(await app.db`select from deliveries where event_name = 'contactUnsubscribe'`).toHaveLength(1)
+  expect(
+    await app.db`
+    select from deliveries
+    where organization_id = ${world.organizationId} and event_name = 'contactUnsubscribe'`,
+  ).toHaveLength(1)
 })

@@ -8,7 +8,7 @@ import { queuedNoticeEmails, sendNoticeEmails } from '../../../test/support/noti
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { create } from '../../../test/support/resources.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
 import type { DomainStatus } from '../../delivery/domains/domain.ts'
@@ -21,6 +21,9 @@ import { recordDomainChange } from './domain-notices.ts'
 import { recordMailServerChange } from './mail-server-notices.ts'
 import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices.ts'
 import { reportRelayOutage } from './watch.ts'
+
+/** For tests that send no emails about notices: those of all organizations are sent together. */
+const newOrganization = await startSharedApp({}, ['serve'])
 
 const log = pino({ level: 'silent' })
 const settings = {
@@ -165,7 +168,7 @@ test('many emails that are no longer wanted do not delay the others', async () =
 })
 
 test('the newest twenty notices are listed, and two hundred are kept', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const webhook = await subscribe(app)
   await app.db.begin(async (tx) => {
     for (let n = 1; n <= 203; n++) await recordPausedWebhook(tx, { ...webhook, name: `W${n}` })
@@ -173,7 +176,8 @@ test('the newest twenty notices are listed, and two hundred are kept', async () 
   const { data } = (await app.manage('GET', '/organization/notices')).body
   expect(data).toHaveLength(20)
   expect(data[0].title).toContain('W203')
-  const [kept] = await app.db<{ count: number }>`select count(*) from notices`
+  const [kept] = await app.db<{ count: number }>`
+    select count(*) from notices where organization_id = ${webhook.organizationId}`
   expect(kept!.count).toBe(200)
 })
 
@@ -243,7 +247,7 @@ const titles = async (app: Pick<TestApp, 'manage'>) => (await listed(app)).map((
 const states = async (app: Pick<TestApp, 'manage'>) => (await listed(app, '')).map(({ state }) => state)
 
 test('a notice is open as long as its cause lasts, and a second incident is not shown twice', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const organizationId = parseId('org', app.organizationId) as OrganizationId
   const text = await addMailServer(app, { name: 'Relay one', url: 'smtp://127.0.0.1:9' })
   const key = { organizationId, id: parseId('mse', text)! }
@@ -261,19 +265,20 @@ test('a notice is open as long as its cause lasts, and a second incident is not 
   expect(await titles(app)).toEqual([])
 
   const webhook = await subscribe(app)
-  await app.db.statement`update webhooks set failing_since = now() - interval '10 minutes'`
+  await app.db.statement`update webhooks set failing_since = now() - interval '10 minutes' where id = ${webhook.id}`
   await app.db.begin((tx) => recordFailingWebhook(tx, { ...webhook, lastReason: null }))
   expect(await titles(app)).toEqual(['The webhook “Orders” is failing'])
-  await app.db.statement`update webhooks set status = 'paused'`
+  await app.db.statement`update webhooks set status = 'paused' where id = ${webhook.id}`
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
   expect(await titles(app)).toEqual(['The webhook “Orders” was paused'])
-  await app.db.statement`update webhooks set failing_since = null`
+  await app.db.statement`update webhooks set failing_since = null where id = ${webhook.id}`
   await app.manage('PATCH', `/organization/webhooks/${webhook.text}`, { status: 'active' })
   expect(await titles(app)).toEqual([])
 
   const { id } = await create(app, '/domains', { name: 'acme.example.com' })
   const become = async (status: DomainStatus, before: DomainStatus) => {
-    await app.db.statement`update domains set status = ${status}, failing_since = now()`
+    await app.db
+      .statement`update domains set status = ${status}, failing_since = now() where id = ${parseId('dom', id)!}`
     const domain = (await findDomain(app.db, organizationId, parseId('dom', id)!))!
     await app.db.begin((tx) => recordDomainChange(tx, domain, before))
   }
@@ -302,11 +307,11 @@ test('the notice about SMTP_URL is open until it accepts email', async () => {
 })
 
 test('an owner dismisses a notice for the organization, until it happens again', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const member = await join(app, 'member@acme.example', 'member')
   const other = await registerOther(app)
   const webhook = await subscribe(app)
-  await app.db.statement`update webhooks set status = 'paused'`
+  await app.db.statement`update webhooks set status = 'paused' where id = ${webhook.id}`
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
   const [notice] = await listed(app)
   const dismiss = (person: Pick<TestApp, 'manage'>, id = notice!.id) =>
@@ -320,11 +325,12 @@ test('an owner dismisses a notice for the organization, until it happens again',
 })
 
 test('an open notice is neither hidden by newer ones nor deleted with old ones', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const webhook = await subscribe(app)
-  await app.db.statement`update webhooks set status = 'paused'`
+  await app.db.statement`update webhooks set status = 'paused' where id = ${webhook.id}`
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
-  await app.db.statement`update notices set created_at = now() - interval '30 days'`
+  await app.db.statement`
+    update notices set created_at = now() - interval '30 days' where organization_id = ${webhook.organizationId}`
   const userId = (await app.manage('GET', '/me')).body.data.user.id
   const done = { organizationId: webhook.organizationId, createdBy: parseId('usr', userId)!, fault: null }
   await app.db.begin(async (tx) => {
@@ -335,6 +341,6 @@ test('an open notice is neither hidden by newer ones nor deleted with old ones',
       })
   })
   expect(await titles(app)).toEqual(['The webhook “Orders” was paused'])
-  const kept = await app.db`select from notices`
+  const kept = await app.db`select from notices where organization_id = ${webhook.organizationId}`
   expect(kept).toHaveLength(201)
 })

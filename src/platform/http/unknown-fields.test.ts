@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
-import { startTestApp } from '../../../test/support/test-app.ts'
+import { startSharedApp } from '../../../test/support/test-app.ts'
 import { createUnknownFieldCheck } from './unknown-fields.ts'
+
+const newOrganization = await startSharedApp({}, ['serve'])
 
 /** An idle machine needs 10 ms. Comparing all of these names takes seconds. */
 const describeMsMax = 250
 
 test('a send with a misspelt field is rejected with the field that was meant, and sends nothing', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   const later = '2027-01-01T00:00:00Z'
   const wrong: [object, string][] = [
@@ -37,7 +39,7 @@ test('a send with a misspelt field is rejected with the field that was meant, an
 })
 
 test('other unknown fields of a send are ignored with a warning, also in a repeated request', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   const request = () => send(app, flowId, { tags: ['a'], campaign: 'x' }, { 'idempotency-key': 'order-1' })
   const expected = { status: 'queued', warnings: ['Unknown fields were ignored: tags, campaign.'] }
@@ -53,7 +55,7 @@ test('other unknown fields of a send are ignored with a warning, also in a repea
 })
 
 test('a misspelt field inside a send is rejected, and another one is ignored with a warning', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   const file = { filename: 'a.txt', content: 'YQ==' }
   const email = { from: 'a@acme.example', to: 'ada@example.com', subject: 'Hello', html: '<p>Hello</p>' }
@@ -104,7 +106,7 @@ test('a misspelt field inside a send is rejected, and another one is ignored wit
 })
 
 test('unknown fields of members are reported', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const group = await app.manage('POST', '/organization/groups', { name: 'News' })
   const add = async (...members: object[]) =>
     (await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.body.data.id, members })).body.data
@@ -124,7 +126,7 @@ test('unknown fields of members are reported', async () => {
 })
 
 test('a broadcast with an unknown field is rejected', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const post = (path: string, body: object) => app.manage('POST', `/organization/broadcasts${path}`, body)
   const { id } = (await post('', { name: 'News' })).body.data
   const problems: unknown[] = []
@@ -156,7 +158,7 @@ test('a broadcast with an unknown field is rejected', async () => {
 })
 
 test('unknown query parameters are rejected with the allowed ones', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newOrganization()
   const fieldOf = async (path: string) => {
     const { status, body } = await app.manage('GET', `/organization${path}`)
     return [status, body.error?.fields]
