@@ -1,17 +1,21 @@
 import { expect, test } from 'vitest'
 import { emails, fill } from '../../test/support/broadcasts.ts'
-import { startRelay } from '../../test/support/relay.ts'
-import { startTestApp } from '../../test/support/test-app.ts'
+import { startRelay, startSharedRelay } from '../../test/support/relay.ts'
+import { startSharedApp, startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { parseId } from '../platform/values/ids.ts'
 import { weekdays } from '../platform/values/weekly-window.ts'
+
+const sharedRelay = await startSharedRelay()
+const newOrganization = await startSharedApp({ SMTP_URL: sharedRelay.url })
 
 const minuteMs = 60_000
 /** The local time of a zone with whole hours of offset, as the API expects it. */
 const wall = (at: number, offsetHours: number) => new Date(at + offsetHours * 60 * minuteMs).toISOString().slice(0, 16)
 
 test('a scheduled broadcast starts at its time with the recipients of that time, and expires if it is missed', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const groupId = await group('First', emails('a', 3))
   const at = wall(Date.now() + 60 * minuteMs, 9)
@@ -29,7 +33,7 @@ test('a scheduled broadcast starts at its time with the recipients of that time,
   expect(relay.mails).toHaveLength(0)
 
   const arrive = async (id: string, minutesLate: number) => {
-    const uuid = (await app.db<{ id: string }>`select id from broadcasts order by id`)[id === onTime.id ? 0 : 1]!.id
+    const uuid = parseId('brc', id)!
     await app.db.statement`
       update broadcasts set starts_at = now() - ${minutesLate} * interval '1 minute' where id = ${uuid}`
     await app.db.statement`update jobs set due_at = now() where lane = ${uuid}`
@@ -47,8 +51,8 @@ test('a scheduled broadcast starts at its time with the recipients of that time,
 })
 
 test('recipients get a broadcast at their local time, or at that of the broadcast', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const groups = [
     await group('Kiritimati', ['first@example.com'], { city: 'London', time_zone: 'Pacific/Kiritimati' }),
@@ -66,7 +70,7 @@ test('recipients get a broadcast at their local time, or at that of the broadcas
   const due = await app.db<{ zone: string; dueAt: Date }>`
     select zone, due_at from broadcast_parts
     join jobs on jobs.organization_id = broadcast_parts.organization_id and lane = broadcast_id || '/' || part
-    where due_at > now()
+    where jobs.organization_id = ${parseId('org', app.organizationId)!} and due_at > now()
     order by due_at`
   expect(due.map(({ zone, dueAt }) => [zone, wall(+dueAt, zone === 'Asia/Tokyo' ? 9 : -8)])).toEqual([
     ['Asia/Tokyo', at],
@@ -81,8 +85,8 @@ test('recipients get a broadcast at their local time, or at that of the broadcas
 })
 
 test('nothing is sent outside the window, and the rest waits for its next opening', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const today = (new Date().getUTCDay() + 6) % 7
   const closed = { days: [weekdays[(today + 2) % 7]], from: '08:00', to: '18:00' }
@@ -91,7 +95,8 @@ test('nothing is sent outside the window, and the rest waits for its next openin
   })
   await broadcast.start()
   const due = await until('the part to wait', async () => {
-    const rows = await app.db<{ dueAt: Date }>`select due_at from jobs where kind = 'broadcast.run'`
+    const rows = await app.db<{ dueAt: Date }>`
+      select due_at from jobs where organization_id = ${parseId('org', app.organizationId)!} and kind = 'broadcast.run'`
     const dueAt = rows[0]?.dueAt
     return dueAt && +dueAt > Date.now() + minuteMs ? dueAt : undefined
   })
@@ -103,8 +108,8 @@ test('nothing is sent outside the window, and the rest waits for its next openin
 })
 
 test('the rate limits how many emails are sent', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const broadcast = await create([await group('First', emails('a', 20))], { messages_per_hour: 7_200 })
   const startedAt = Date.now()
@@ -116,19 +121,22 @@ test('the rate limits how many emails are sent', async () => {
 })
 
 test('a broadcast that was interrupted for too long is paused instead of continuing', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const broadcast = await create([await group('First', emails('a', 20))], { messages_per_hour: 1 })
   await broadcast.start()
   await until('the first email', async () => (await broadcast.get()).counts.sent === 1)
   // As if the service had been restored from a backup, two hours later.
+  const organizationId = parseId('org', app.organizationId)!
   await until('the part to wait', async () => {
     const rows = await app.db.statement`
-      update jobs set due_at = now() - interval '2 hours' where kind = 'broadcast.run' and due_at > now() returning 1`
+      update jobs set due_at = now() - interval '2 hours'
+      where organization_id = ${organizationId} and kind = 'broadcast.run' and due_at > now() returning 1`
     return rows.length > 0
   })
-  await app.db.statement`update lanes set next_due_at = now() where kind = 'broadcast.run'`
+  await app.db.statement`
+    update lanes set next_due_at = now() where organization_id = ${organizationId} and kind = 'broadcast.run'`
   expect(await broadcast.ended('paused')).toMatchObject({ reason: 'interrupted' })
   expect(relay.mails).toHaveLength(1)
 })
@@ -166,8 +174,8 @@ test('too many hard bounces pause a broadcast, inform the owner, and resuming st
 })
 
 test('complaints pause a broadcast', async () => {
-  await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  sharedRelay.reset()
+  const app = await newOrganization()
   const { group, create } = await fill(app)
   const broadcast = await create([await group('First', emails('a', 40))], { messages_per_hour: 7_200 })
   await broadcast.start()
@@ -175,7 +183,8 @@ test('complaints pause a broadcast', async () => {
   // Four of them are reported as spam.
   await app.db.statement`
     insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at)
-    select organization_id, id, 'emailComplaint', flow_id, now() from messages order by id limit 4`
+    select organization_id, id, 'emailComplaint', flow_id, now() from messages
+    where organization_id = ${parseId('org', app.organizationId)!} order by id limit 4`
   expect(await broadcast.ended('paused')).toMatchObject({
     reason: 'complaints',
     detail: expect.stringContaining('reported as spam'),
