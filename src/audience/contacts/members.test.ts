@@ -260,7 +260,7 @@ test('the same address in two organizations is two contacts, and neither can add
   const theirGroup = await app.call('POST', '/api/v1/organization/groups', { headers, body: { name: 'Customers' } })
   const addTheirs = (id: string) =>
     app.call('POST', '/public/api/v1/contacts/add-group-members', {
-      headers: { 'x-api-token': key },
+      headers: { 'x-api-token': key.body.data.api_key },
       body: { group_id: id, members: [{ email: 'ada@example.com', first_name: 'Other' }] },
     })
   expect((await addTheirs(groupId)).status).toBe(404)

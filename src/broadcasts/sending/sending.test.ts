@@ -99,11 +99,11 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
     ['early@example.com', 'mailbox_full'],
   ])
   expect(sent.results).toMatchObject({ hard_bounced: 1, soft_bounced: 1, opened: 0 })
-  const early = await getMessage(app, bounced[1]!.message_id)
+  const early = await getMessage(app, bounced[1]!.message_id!)
   expect(early).toMatchObject({ status: 'bounced', reason: 'mailbox_full' })
 
   // A message of a broadcast is a message like any other, with its events.
-  const messageId = (await broadcast.recipients('sent'))[0]!.message_id
+  const messageId = (await broadcast.recipients('sent'))[0]!.message_id!
   const message = await getMessage(app, messageId)
   expect(message).toMatchObject({ status: 'sent', flow_id: flow, events: [{ event_name: 'emailSent' }] })
   expect(await other.readRows()).toEqual(other.stored)
@@ -456,6 +456,6 @@ test('a bounce that is reported while a deferred email is sent again is counted'
   expect((await broadcast.ended()).counts).toMatchObject({ sent: 0, bounced: 1, queued: 0 })
   const [bounced] = await broadcast.recipients('bounced')
   expect(bounced).toMatchObject({ reason: 'mailbox_full' })
-  const message = await getMessage(app, bounced!.message_id)
+  const message = await getMessage(app, bounced!.message_id!)
   expect(message).toMatchObject({ status: 'bounced', engagement: 'bounced', sent_at: expect.any(String) })
 })

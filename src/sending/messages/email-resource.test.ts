@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { registerOther } from '../../../test/support/people.ts'
+import { createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
