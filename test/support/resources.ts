@@ -14,7 +14,7 @@ export async function read({ manage }: Client, path: string): Promise<Answer['bo
 
 /** Creates an API key and returns its secret. */
 export async function createKey(client: Client, scopes?: readonly string[]): Promise<string> {
-  return (await create(client, '/api-keys', { name: 'test', scopes })).api_key
+  return (await create(client, '/api-keys', { name: 'Program', scopes })).api_key
 }
 
 /** Adds contacts to a group with the API key of the app, and creates those that are new. */

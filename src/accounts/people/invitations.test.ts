@@ -198,7 +198,7 @@ test('an organization sends a limited number of invitations per hour', async () 
 })
 
 test('the name of an organization cannot add a link or a header to the email', async () => {
-  const app = await newOrganization()
+  await using app = await startTestApp()
   await app.manage('PATCH', '/me', { name: 'Win at evil.example' })
   await app.manage('PATCH', '/organization', { name: `<a href="https://evil.example">Prize</a>${' x'.repeat(60)}` })
   await invite(app, { email: 'bob@acme.example', role: 'member' })

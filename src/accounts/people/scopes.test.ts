@@ -90,7 +90,7 @@ test('a program manages its resources with a key, also as a bearer token', async
   const read = await app.call('GET', `/api/v1/organization/contacts/${contact.id}`, { headers })
   expect(read.body.data.email).toBe('ada@example.com')
   const timeline = (await app.manage('GET', `/organization/contacts/${contact.id}/timeline`)).body.data
-  expect(timeline[0].actor).toMatchObject({ type: 'api_key', name: 'k' })
+  expect(timeline[0].actor).toMatchObject({ type: 'api_key', name: 'Program' })
 
   const flow = (await call('POST', '/flows', orderFlow)).body.data
   await call('PATCH', `/flows/${flow.id}`, { subject: 'New: {{ order_id }}' })
