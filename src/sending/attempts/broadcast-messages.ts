@@ -1,3 +1,4 @@
+import { insertRows } from '../../platform/db/cluster/insert-rows.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Outcome, SendRow } from './attempt.ts'
 
@@ -11,30 +12,32 @@ export type BroadcastMessage = { row: SendRow; outcome: Outcome; context: string
 export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMessage[]): void {
   const [first] = messages
   if (!first) return
-  // All of them have the context of the broadcast, except those of erased contacts.
-  const context = messages.find((message) => message.context !== null)?.context ?? null
+  const { organizationId, flowId, broadcastId } = first.row
   tx.send`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
       status, reason, relay_reply, queue_id, mail_server_id, queued_at, sent_at, broadcast_id)
-    select ${first.row.organizationId}::uuid, id, ${first.row.flowId}::uuid, flow_version_id, contact_id, email, subject,
-      case when has_context then (select ${context}::jsonb) end, recipient::jsonb,
-      status, reason, relay_reply, queue_id, mail_server_id, queued_at, case status when 'sent' then now() end,
-      ${first.row.broadcastId}::uuid
-    from unnest(
-      ${messages.map(({ row }) => row.id)}::uuid[],
-      ${messages.map(({ row }) => row.flowVersionId)}::uuid[],
-      ${messages.map(({ row }) => row.contactId)}::uuid[],
-      ${messages.map(({ row }) => row.email)}::text[],
-      ${messages.map(({ row }) => row.subject)}::text[],
-      ${messages.map((message) => message.context !== null)}::bool[],
-      ${messages.map(({ recipient }) => recipient)}::text[],
-      ${messages.map(({ outcome }) => outcome.status)}::text[],
-      ${messages.map(({ outcome }) => outcome.reason)}::text[],
-      ${messages.map(({ outcome }) => outcome.relayReply)}::text[],
-      ${messages.map(({ outcome }) => outcome.queueId)}::text[],
-      ${messages.map(({ outcome }) => outcome.mailServerId)}::uuid[],
-      ${messages.map(({ row }) => row.queuedAt)}::timestamptz[]
-    ) as message (id, flow_version_id, contact_id, email, subject, has_context, recipient, status, reason,
-      relay_reply, queue_id, mail_server_id, queued_at)
+    ${insertRows(
+      tx,
+      {
+        organization_id: ['uuid', messages.map(() => organizationId)],
+        id: ['uuid', messages.map(({ row }) => row.id)],
+        flow_id: ['uuid', messages.map(() => flowId)],
+        flow_version_id: ['uuid', messages.map(({ row }) => row.flowVersionId)],
+        contact_id: ['uuid', messages.map(({ row }) => row.contactId)],
+        email: ['text', messages.map(({ row }) => row.email)],
+        subject: ['text', messages.map(({ row }) => row.subject)],
+        context: ['text', messages.map(({ context }) => context)],
+        recipient: ['text', messages.map(({ recipient }) => recipient)],
+        status: ['text', messages.map(({ outcome }) => outcome.status)],
+        reason: ['text', messages.map(({ outcome }) => outcome.reason)],
+        relay_reply: ['text', messages.map(({ outcome }) => outcome.relayReply)],
+        queue_id: ['text', messages.map(({ outcome }) => outcome.queueId)],
+        mail_server_id: ['uuid', messages.map(({ outcome }) => outcome.mailServerId)],
+        queued_at: ['timestamptz', messages.map(({ row }) => row.queuedAt)],
+        broadcast_id: ['uuid', messages.map(() => broadcastId)],
+      },
+      `organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb, status,
+      reason, relay_reply, queue_id, mail_server_id, queued_at, case status when 'sent' then now() end, broadcast_id`,
+    )}
     on conflict do nothing`
 }

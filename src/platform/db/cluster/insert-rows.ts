@@ -3,9 +3,11 @@ import { arrayParameter, type Sql, sqlOf } from '../sql.ts'
 
 /** The type of a column, and its values in all rows. */
 type Column = readonly [type: string, values: readonly unknown[]]
+type NamedColumn = [name: string, column: Column]
 
 /** A list of values costs more per row than arrays, and a statement has at most 65,535 parameters. */
 const rowListMax = 500
+const sharedFrom = 50
 
 /**
  * Returns the rows of an insert with `on conflict` or `returning`; `select` is what is inserted of their columns.
@@ -21,13 +23,7 @@ export function insertRows(
   const names = Object.keys(columns)
   const all = Object.values(columns)
   const rows = all[0]![1].length
-  if (!db.isDistributed || rows > rowListMax) {
-    const arrays = all.map(([type], index) => `$${index + 1}::${type}[]`)
-    return sqlOf(
-      `select ${select} from unnest(${arrays.join(', ')}) as row (${names.join(', ')})`,
-      all.map(([type, values]) => arrayParameter(type, values)),
-    )
-  }
+  if (!db.isDistributed || rows > rowListMax) return rowsOfArrays(Object.entries(columns), select)
   const words = select.split(/\b/)
   const values: unknown[] = []
   const texts = Array.from({ length: rows }, (_, row) => {
@@ -37,4 +33,23 @@ export function insertRows(
     return `(${words.map((word) => parameters.get(word) ?? word).join('')})`
   })
   return sqlOf(`values ${texts.join(', ')}`, values, { hasRowList: true })
+}
+
+/** A value that all rows have in common is sent once. The texts of statements about few rows stay the same. */
+function rowsOfArrays(columns: readonly NamedColumn[], select: string): Sql {
+  const shared = columns.filter(
+    ([, [, values]]) => values.length >= sharedFrom && values.every((each) => each === values[0]),
+  )
+  // Something has to say how many rows there are.
+  if (shared.length === columns.length) shared.pop()
+  const single = new Set(shared)
+  const arrays = columns.filter((column) => !single.has(column))
+  const arrayTexts = arrays.map(([, [type]], index) => `$${index + 1}::${type}[]`)
+  const sharedTexts = shared.map(([name, [type]], index) => `$${arrays.length + index + 1}::${type} as ${name}`)
+  const rows = `unnest(${arrayTexts.join(', ')}) as row (${arrays.map(([name]) => name).join(', ')})`
+  const from = shared.length === 0 ? rows : `${rows}, (select ${sharedTexts.join(', ')}) as shared`
+  return sqlOf(`select ${select} from ${from}`, [
+    ...arrays.map(([, [type, values]]) => arrayParameter(type, values)),
+    ...shared.map(([, [, values]]) => values[0] ?? null),
+  ])
 }
