@@ -79,6 +79,13 @@ test('emails that are tried again are counted, with the reply of most of them', 
   const inMs = Date.parse(waiting[0]!.until!) - Date.now()
   expect([inMs > 300_000, inMs < 900_000]).toEqual([true, true])
 
+  const messages = async () => (await app.manage('GET', '/organization/messages')).body.data
+  await broadcast.act('pause')
+  const held = { cause: 'broadcast_paused', detail: null, next_attempt_at: null, attempts: 0 }
+  expect((await messages()).map(({ waiting }: { waiting: object }) => waiting)).toEqual([held, held, held])
+  await broadcast.act('resume')
+  expect((await messages())[0].waiting).toMatchObject({ cause: 'deferred', next_attempt_at: expect.any(String) })
+
   await app.db.statement`insert into sending_pause (reason) values ('operator')`
   expect((await broadcast.get()).waiting).toEqual([{ cause: 'paused', recipients: null, detail: null, until: null }])
 })

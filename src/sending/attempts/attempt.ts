@@ -75,6 +75,7 @@ const waitMsMin = 1_000
 /** Reasons of queued emails. */
 export const serverDownReason = 'mail server unavailable'
 export const limitReason = 'limit reached'
+export const deferredReason = 'deferred'
 /** Delays before an email is rendered again whose task process died, for example because the system was out of memory. */
 const renderRetryDelaysMs = [1_000, 4_000, 10_000]
 
@@ -336,7 +337,7 @@ function outcomeOf(outcome: SendOutcome, { message: { row }, number, retryDelays
       const response = outcome.kind === 'deferred' ? outcome.reply : outcome.reason
       const delay = retryDelays[number]
       if (delay !== undefined)
-        return end({ status: 'queued', reason: 'deferred', relayReply: response }, withJitter(delay * 1000))
+        return end({ status: 'queued', reason: deferredReason, relayReply: response }, withJitter(delay * 1000))
       const { status, replyCode } = outcome.kind === 'deferred' ? outcome : { status: null, replyCode: null }
       const bounce = {
         type: 'soft' as const,

@@ -51,15 +51,19 @@ export const MessageOut = Named('Message', {
     Named(
       'MessageWaiting',
       {
-        cause: oneOf('mail_server_unreachable', 'limit', 'deferred', 'queued'),
+        cause: oneOf('broadcast_paused', 'mail_server_unreachable', 'limit', 'deferred', 'queued'),
         detail: Nullable(
           Type.String({
             description:
-              'The last reply of the mail server, the limit that was reached, or why the mail server cannot be reached. Of the mail server of the installation, only its operators see that.',
+              'The last reply of the mail server, the limit that was reached, why the mail server cannot be reached, or why it is tried again. Of the mail server of the installation, only its operators see that.',
           }),
         ),
         next_attempt_at: Nullable(
-          Type.String({ format: 'date-time', description: 'Null if it is due now, or is behind thousands of others.' }),
+          Type.String({
+            format: 'date-time',
+            description:
+              'Null if it is due now, or if its broadcast is paused. In lists, also if it is behind thousands of others.',
+          }),
         ),
         attempts: Type.Integer({ description: 'Attempts that the mail server deferred.' }),
       },

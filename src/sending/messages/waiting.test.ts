@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { addMailServer } from '../../../test/support/mail-servers.ts'
 import { getMessage, messageWith } from '../../../test/support/messages.ts'
 import { join } from '../../../test/support/people.ts'
 import { startRelay } from '../../../test/support/relay.ts'
@@ -42,6 +43,28 @@ test('while the mail server is unreachable, queued emails show it; the reason on
     waiting: { detail: expect.stringMatching(/refused/i), next_attempt_at: expect.any(String), attempts: 0 },
   })
   expect((await getMessage(member, id)).waiting.detail).toBeNull()
+})
+
+test('an email behind thousands of others shows the limit that it waits for and when it ends, but not in lists', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp()
+  await addMailServer(app, { name: 'Main', url: relay.url, messages_per_day: 1 })
+  const flow = await createFlow(app)
+  await send(app, flow)
+  await until('the first email', () => relay.mails.length === 1)
+  await send(app, flow)
+  const { message_id: id } = (await send(app, flow)).body.data
+  const limited = { cause: 'limit', detail: 'daily limit of Main', next_attempt_at: expect.stringMatching(/T00:/) }
+  await until('the limit', async () => (await getMessage(app, id)).waiting?.cause === 'limit')
+  expect((await listed(app)).waiting).toMatchObject(limited)
+
+  // Jobs that are due before it, in its lane.
+  await app.db.statement`
+    insert into jobs (organization_id, kind, lane, due_at, id)
+    select organization_id, kind, lane, due_at - interval '1 minute', gen_random_uuid() from jobs, generate_series(1, 2100)
+    where kind = 'message.send'`
+  expect((await getMessage(app, id)).waiting).toMatchObject(limited)
+  expect((await listed(app)).waiting).toMatchObject({ ...limited, next_attempt_at: null })
 })
 
 test('an email that was sent is not waiting', async () => {
