@@ -59,8 +59,14 @@ export { CrlfStream } from './mime/crlf.ts'
 export type { HeaderField } from './mime/header-fields.ts'
 export { fieldText, isAscii, parseHeaderFields } from './mime/header-fields.ts'
 export type { Mailbox } from './mime/headers.ts'
-export { headerText, mailboxHeader, textHeader, toEmailAddress } from './mime/headers.ts'
-export { dateHeader, newMessageIdHeader } from './mime/new-headers.ts'
+export {
+  dateHeader,
+  headerText,
+  mailboxHeader,
+  newMessageIdHeader,
+  textHeader,
+  toEmailAddress,
+} from './mime/headers.ts'
 export type { Piece } from './mime/pieces.ts'
 export { base64Lines, bytesOf } from './mime/pieces.ts'
 export { quotedPrintable } from './mime/quoted-printable.ts'

@@ -9,8 +9,7 @@ import type { ReadyVersion } from '../flows/template-cache.ts'
 import { linksMax, linksOfOneTurn } from '../flows/track-links.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import { type FilledText, TextForm } from '../mime/text-form.ts'
-import { finishHtml, unsubscribeUrlOf, type Way } from './finish-body.ts'
-import { loadingAttributes } from './images-at-host.ts'
+import { finishHtml, loadingAttributes, unsubscribeUrlOf, type Way } from './finish-body.ts'
 
 // A version is laid out once for all of its emails: links are tracked and images are loaded from the host in a text in
 // which characters of the private use area mark the outputs of the template. Outputs are inserted afterwards, where no

@@ -3,8 +3,15 @@ import { asciiDomain } from '../../platform/values/domain.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type EmailId, type MessageId, toText } from '../../platform/values/ids.ts'
 import { type AttachmentHeaders, attachmentHeaders } from './attachment-headers.ts'
-import { headerText, type Mailbox, mailboxHeader, mailboxListHeader, textHeader, toEmailAddress } from './headers.ts'
-import { dateHeader } from './new-headers.ts'
+import {
+  dateHeader,
+  headerText,
+  type Mailbox,
+  mailboxHeader,
+  mailboxListHeader,
+  textHeader,
+  toEmailAddress,
+} from './headers.ts'
 import type { FilePiece, Piece } from './pieces.ts'
 import { encodeText, type FilledText } from './text-form.ts'
 

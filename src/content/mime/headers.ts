@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { asciiDomain } from '../../platform/values/domain.ts'
 import { invalid } from '../../platform/values/errors.ts'
 
@@ -111,3 +112,9 @@ function toLocalPart(local: string): string | undefined {
   if (/^"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/.test(local)) return local
   return /^[\x20-\x7e]+$/.test(local) ? `"${local.replace(/["\\]/g, '\\$&')}"` : undefined
 }
+
+export const dateHeader = (ms: number): string => `Date: ${new Date(ms).toUTCString().replace('GMT', '+0000')}`
+
+/** Returns a random Message-ID for an email with this sender. */
+export const newMessageIdHeader = (sender: string): string =>
+  `Message-ID: <${randomUUID()}@${sender.slice(sender.lastIndexOf('@') + 1)}>`

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import { Enqueued, type EnqueuedJob, LanesChanged } from './announcements.ts'
 import { DueLanes } from './due-lanes.ts'
-import type { JobKind } from './queue.ts'
+import { Enqueued, type EnqueuedJob, type JobKind, LanesChanged } from './queue.ts'
 
 /** Wakes a worker. */
 export type Listener = {

@@ -11,20 +11,24 @@ import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Uploads } from '../attachments/uploads.ts'
 import { areKeysUsed, findFlowStates, lockRecipients } from './accept.sql.ts'
-import { fileBytesIn, heavy, messagesIn, weightMax, weightOf } from './accept-weights.ts'
 import { type Draft, Drafter, flowKey, type Item, type LookUps, senderOf } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 import { findAnswers, type UsedAnswer, withAddresses } from './stored-answer.ts'
 import {
   type Accepted,
   type AcceptedEmail,
+  fileBytesIn,
+  heavy,
   type IdempotencyKey,
   keyName,
   keyReused,
   keysOf,
+  messagesIn,
   type NewEmail,
   type NewRecipient,
   type Submission,
+  weightMax,
+  weightOf,
 } from './submission.ts'
 import { writeDrafts } from './write-drafts.ts'
 

@@ -7,7 +7,7 @@ import { groupBy } from '../../platform/values/group-by.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import type { EmailContent } from '../attachments/content.ts'
 import { type ContentToWrite, writeContents } from '../attachments/contents.ts'
-import type { MessageToSend } from '../attempts/attempt.ts'
+import type { MessageToSend } from '../attempts/outgoing.ts'
 import {
   insertContacts,
   insertKeys,

@@ -1,9 +1,7 @@
-import { classifyReply } from '@waxwing/bounce-classifier'
 import type { Mail, MailSource, SendOutcome } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../../audience/audience.ts'
 import { hasManyLinks, type ReadyVersion, type TemplateRunner } from '../../content/content.ts'
 import {
-  type Limited,
   type MailServers,
   noProviders,
   type OpenServer,
@@ -23,8 +21,17 @@ import type { MailServerId } from '../../platform/values/ids.ts'
 import { isDemoAddress } from '../../platform/values/simulated-recipients.ts'
 import type { ContentStore } from '../attachments/content-store.ts'
 import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
-import { onlyUnlimited, reportDeferral, takeLimits } from './email-limits.ts'
-import { bounceEvent, sentEvent } from './outcome-events.ts'
+import { onlyUnlimited, reportDeferral, takeLimits, waitForLimit, waitForServer } from './email-limits.ts'
+import {
+  end,
+  isSkip,
+  outcomeOf,
+  renderingDied,
+  type Skip,
+  sentEvent,
+  simulatedOutcome,
+  unavailable,
+} from './outcome.ts'
 import {
   type EmailSettings,
   emailValues,
@@ -35,10 +42,6 @@ import {
   senderOfMessage,
 } from './outgoing.ts'
 import type { Outcome, SendRow } from './send.sql.ts'
-import { simulatedOutcome } from './simulated-outcome.ts'
-
-export type { MessageToSend } from './outgoing.ts'
-export type { Outcome, SendRow } from './send.sql.ts'
 
 export type AttemptParts = {
   runner: TemplateRunner
@@ -64,21 +67,6 @@ export type AttemptOptions = {
   holdBack?: () => Skip | undefined
 }
 
-/**
- * Why nothing was attempted. halted: sending was stopped. stale: what is known of the recipient is too old. unavailable: all mail
- * servers are, or what renders the email. needs task: the template is too slow for the main thread.
- */
-export type Skip = { skip: 'halted' | 'stale' | 'unavailable' | 'needs task' }
-
-const jitter = 0.1
-const waitMsMin = 1_000
-/** Reasons of queued emails. */
-export const serverDownReason = 'mail server unavailable'
-export const limitReason = 'limit reached'
-export const deferredReason = 'deferred'
-/** Delays before an email is rendered again whose task process died, for example because the system was out of memory. */
-const renderRetryDelaysMs = [1_000, 4_000, 10_000]
-
 /** Composes an email and passes it to a mail server. The memory of large emails is limited. */
 export async function attemptMessage(
   parts: AttemptParts,
@@ -101,22 +89,6 @@ export async function attemptMessage(
     return end({ status: 'failed', reason: error.message })
   }
 }
-
-export const isSkip = (result: object): result is Skip => 'skip' in result
-
-const unavailable: Skip = { skip: 'unavailable' }
-
-const end: ToOutcome = (outcome, retryInMs) => ({
-  retryInMs: retryInMs ?? null,
-  reason: null,
-  relayReply: null,
-  queueId: null,
-  event: null,
-  inbox: null,
-  mailServerId: null,
-  waiting: null,
-  ...outcome,
-})
 
 /** As whom emails of a version leave. */
 export type SendingIdentity = Awaited<ReturnType<Senders['identityOf']>> & {
@@ -267,26 +239,6 @@ function mailOf(
   return { envelope, raw: contents.stream(organizationId, raw, signer && { signer, time }) }
 }
 
-/** Other emails of the organization can be sent, so this one waits alone. */
-function waitForServer(servers: readonly OpenServer[]): Outcome {
-  const states = servers.map((server) => server.state()).filter((state) => state.kind === 'down')
-  const [first] = states.toSorted((a, b) => +a.nextTryAt - +b.nextTryAt)
-  const retryInMs = Math.max(waitMsMin, first ? +first.nextTryAt - Date.now() : 0)
-  return end(
-    { status: 'queued', reason: serverDownReason, relayReply: first?.reason ?? null, waiting: 'server' },
-    retryInMs,
-  )
-}
-
-function waitForLimit({ refused }: Limited): Outcome {
-  const { cause, limit, waitMs } = refused
-  const detail = `${cause === 'daily_limit' ? 'daily limit' : 'limit per second'} of ${limit.name}`
-  return end(
-    { status: 'queued', reason: limitReason, relayReply: detail, waiting: limit.waitsInBroadcast ? 'limit' : 'site' },
-    waitMs,
-  )
-}
-
 /**
  * The server that carried the email. While it is queued, only one that may have accepted it already, because another one would
  * send it twice; that is kept until the email is sent, and the message cannot be cancelled (`hasBegun`).
@@ -302,57 +254,3 @@ async function inboxRow(contents: ContentStore, row: SendRow, { raw, ...mail }: 
   const stored = typeof raw === 'string' ? { raw } : await contents.startOf(row.organizationId, raw)
   return { organizationId: row.organizationId, messageId: row.id, ...mail, ...stored }
 }
-
-type ToOutcome = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>, retryInMs?: number) => Outcome
-
-/** The attempts of an email that the relay deferred count as well, so the limit is that of the longer schedule. */
-function renderingDied({ number, retryDelays }: Attempt): Outcome {
-  if (number >= Math.max(renderRetryDelaysMs.length, retryDelays.length))
-    return end({ status: 'failed', reason: 'the process that rendered this email ended unexpectedly, several times' })
-  const delayMs = renderRetryDelaysMs[number] ?? renderRetryDelaysMs.at(-1)!
-  return end({ status: 'queued', reason: 'rendering was interrupted' }, withJitter(delayMs))
-}
-
-function outcomeOf(outcome: SendOutcome, { message: { row }, number, retryDelays }: Attempt): Outcome | Skip {
-  switch (outcome.kind) {
-    case 'accepted':
-      return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId, event: sentEvent(row) })
-    case 'refused': {
-      // A rejected sender is a configuration problem and not a bounce.
-      if (outcome.stage === 'sender')
-        return end({ status: 'failed', reason: 'the mail server rejected the sender', relayReply: outcome.reply })
-      const { kind, reason, confidence, evidence } = classifyReply({
-        replyCode: outcome.replyCode,
-        status: outcome.status,
-        text: outcome.reply,
-        // The relay accepted the recipient, so the rejection concerns the content.
-        command: outcome.stage === 'data' ? 'data' : 'rcpt',
-      })
-      const { replyCode, status, reply } = outcome
-      const bounce = { type: kind, status, reply_code: replyCode, reason, diagnostic: reply, confidence, evidence }
-      return end({ status: 'bounced', reason, relayReply: reply, event: bounceEvent(row, bounce) })
-    }
-    case 'deferred':
-    case 'interrupted': {
-      const response = outcome.kind === 'deferred' ? outcome.reply : outcome.reason
-      const delay = retryDelays[number]
-      if (delay !== undefined)
-        return end({ status: 'queued', reason: deferredReason, relayReply: response }, withJitter(delay * 1000))
-      const { status, replyCode } = outcome.kind === 'deferred' ? outcome : { status: null, replyCode: null }
-      const bounce = {
-        type: 'soft' as const,
-        status,
-        reply_code: replyCode,
-        reason: 'deferred too often',
-        diagnostic: response,
-      }
-      return end({ status: 'bounced', reason: bounce.reason, relayReply: response, event: bounceEvent(row, bounce) })
-    }
-    case 'unreachable':
-      return unavailable
-    case 'withdrawn':
-      return { skip: outcome.skip as Skip['skip'] }
-  }
-}
-
-const withJitter = (ms: number) => Math.round(ms * (1 - jitter + 2 * jitter * Math.random()))

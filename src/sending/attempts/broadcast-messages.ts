@@ -1,6 +1,6 @@
 import { insertRows } from '../../platform/db/cluster/insert-rows.ts'
 import type { Tx } from '../../platform/db/db.ts'
-import type { Outcome, SendRow } from './attempt.ts'
+import type { Outcome, SendRow } from './send.sql.ts'
 
 /**
  * A message of a broadcast and the outcome of its first attempt. `context` and `recipient` are JSON texts; the latter is null

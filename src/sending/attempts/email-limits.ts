@@ -3,6 +3,7 @@ import {
   type Carried,
   isRateDeferral,
   type Limit,
+  type Limited,
   limitsOf,
   type MailServers,
   type OpenServer,
@@ -11,7 +12,10 @@ import {
   type Taken,
 } from '../../delivery/delivery.ts'
 import type { BounceDetail } from '../../platform/values/event-types.ts'
-import type { SendRow } from './send.sql.ts'
+import { end, limitReason, serverDownReason } from './outcome.ts'
+import type { Outcome, SendRow } from './send.sql.ts'
+
+const waitMsMin = 1_000
 
 type LimitParts = { limits: SendingLimits; sites: ReceivingSites }
 
@@ -38,6 +42,26 @@ export function takeLimits(
   const siteLimits = sites.limitsFor(deliveryOf(row, server))
   if (!(siteLimits instanceof Promise)) return limits.take(organizationId, [...siteLimits, ...others], options)
   return siteLimits.then((found) => limits.take(organizationId, [...found, ...others], options))
+}
+
+/** Other emails of the organization can be sent, so this one waits alone. */
+export function waitForServer(servers: readonly OpenServer[]): Outcome {
+  const states = servers.map((server) => server.state()).filter((state) => state.kind === 'down')
+  const [first] = states.toSorted((a, b) => +a.nextTryAt - +b.nextTryAt)
+  const retryInMs = Math.max(waitMsMin, first ? +first.nextTryAt - Date.now() : 0)
+  return end(
+    { status: 'queued', reason: serverDownReason, relayReply: first?.reason ?? null, waiting: 'server' },
+    retryInMs,
+  )
+}
+
+export function waitForLimit({ refused }: Limited): Outcome {
+  const { cause, limit, waitMs } = refused
+  const detail = `${cause === 'daily_limit' ? 'daily limit' : 'limit per second'} of ${limit.name}`
+  return end(
+    { status: 'queued', reason: limitReason, relayReply: detail, waiting: limit.waitsInBroadcast ? 'limit' : 'site' },
+    waitMs,
+  )
 }
 
 /** A site that asks for less email is slowed down. Nothing waits for it. */

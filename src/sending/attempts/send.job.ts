@@ -10,9 +10,11 @@ import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
 import { loadContents } from '../attachments/contents.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
-import { type AttemptParts, attemptMessage, isSkip, type MessageToSend, type Outcome, type Skip } from './attempt.ts'
+import { type AttemptParts, attemptMessage } from './attempt.ts'
 import { mustMark } from './begun.ts'
-import { findMessagesToSend, type MessageChange, type SendRow, updateMessages } from './send.sql.ts'
+import { isSkip, type Skip } from './outcome.ts'
+import type { MessageToSend } from './outgoing.ts'
+import { findMessagesToSend, type MessageChange, type Outcome, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
 
 export type SendParts = AttemptParts & {

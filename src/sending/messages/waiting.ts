@@ -2,7 +2,7 @@ import type { RelayState } from '@waxwing/smtp-client'
 import { findStoredState, type StoredState } from '../../delivery/delivery.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
-import { deferredReason, limitReason, serverDownReason } from '../attempts/attempt.ts'
+import { deferredReason, limitReason, serverDownReason } from '../attempts/outcome.ts'
 import type { MessageRow } from './messages.sql.ts'
 import { type PendingSend, selectPendingSend, selectPendingSends } from './waiting.sql.ts'
 
