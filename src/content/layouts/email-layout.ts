@@ -226,7 +226,8 @@ function splitAtSlots<Kind>(text: string, slotOf: (index: number) => Kind) {
   const pieces = text.split(slotMark)
   const texts = pieces.filter((_, at) => at % 2 === 0)
   const slots = pieces.filter((_, at) => at % 2 === 1).map((mark) => tokenOf(mark) ?? slotOf(slotAt(mark)))
-  return { form: new TextForm(texts), slots }
+  const lengths = slots.map((slot) => ((slot as Slot).kind === 'token' ? emailTokenLength : undefined))
+  return { form: new TextForm(texts, lengths), slots }
 }
 
 type Survey = {

@@ -19,20 +19,29 @@ type Constant = {
   tail: number | undefined
 }
 
-/** `head` and `tail` belong to lines that may contain values; the whole lines between them are encoded. */
-type Quoted = { head: string; lines: string | undefined; tail: string }
+/** A text, or a part of a value whose length is known. */
+type Part = string | { index: number; from: number; to: number }
+
+/**
+ * What is between two values of unknown lengths. `head` and `tail` belong to the lines of these values; the whole lines
+ * between them are encoded. `index`: of the value that follows.
+ */
+type Quoted = { head: readonly Part[]; lines: readonly Part[] | undefined; tail: readonly Part[]; index: number }
 
 /** Constant texts with a value after each of them but the last. */
 export class TextForm {
   readonly #texts: readonly string[]
+  readonly #lengths: readonly (number | undefined)[]
   /** Undefined if the text cannot be sent in 7bit, or if its values may decide that. */
   readonly #constants: readonly Constant[] | undefined
   /** Whether it cannot be sent in 7bit whatever its values are. */
   readonly #isQuoted: boolean
   #quoted: readonly Quoted[] | undefined
 
-  constructor(texts: readonly string[]) {
+  /** `lengths`: those of values that always consist of so many letters, digits, hyphens and underscores, such as tokens. */
+  constructor(texts: readonly string[], lengths: readonly (number | undefined)[] = []) {
     this.#texts = texts
+    this.#lengths = lengths
     const constants = texts.map((text, index) => plainConstant(text, index === 0))
     this.#constants = constants.every((constant) => constant !== undefined) ? constants : undefined
     this.#isQuoted = texts.some(needsQuoting)
@@ -72,14 +81,14 @@ export class TextForm {
   }
 
   #inQuotedPrintable(values: readonly string[]): EncodedBody {
-    this.#quoted ??= this.#texts.map(quotedConstant)
+    this.#quoted ??= stretchesOf(this.#texts, this.#lengths).map(quotedStretch)
     let body = ''
     let open = ''
-    for (const [index, { head, lines, tail }] of this.#quoted.entries()) {
-      open += head
+    for (const { head, lines, tail, index } of this.#quoted) {
+      open += filled(head, values)
       if (lines !== undefined) {
-        body += quotedLines(open) + lines
-        open = tail
+        body += quotedLines(open) + filled(lines, values)
+        open = filled(tail, values)
       }
       open += values[index] ?? ''
     }
@@ -112,17 +121,99 @@ function plainConstant(text: string, isFirst: boolean): Constant | undefined {
 const needsQuoting = (text: string): boolean =>
   !isAscii(text) || text.includes('\0') || text.split(/[\r\n]/).some(({ length }) => length > lineLengthMax)
 
-function quotedConstant(text: string): Quoted {
+/** Texts up to a value of unknown length, with the places of the other values, where `x` is repeated. */
+type Stretch = { text: string; places: { index: number; from: number; to: number }[]; index: number }
+
+function stretchesOf(texts: readonly string[], lengths: readonly (number | undefined)[]): Stretch[] {
+  const stretches: Stretch[] = []
+  let places: Stretch['places'] = []
+  let text = ''
+  for (const [index, constant] of texts.entries()) {
+    text += constant
+    const length = lengths[index]
+    if (length !== undefined && index < texts.length - 1) {
+      places.push({ index, from: text.length, to: text.length + length })
+      text += 'x'.repeat(length)
+    } else {
+      stretches.push({ text, places, index })
+      text = ''
+      places = []
+    }
+  }
+  return stretches
+}
+
+function quotedStretch({ text, places, index }: Stretch): Quoted {
   const pieces = text.split(lineStart)
-  if (pieces.length === 1) return { head: text, lines: undefined, tail: '' }
   const [head] = pieces
   const tail = pieces.at(-1)!
-  return { head: head!, lines: quotedLines(text.slice(head!.length, text.length - tail.length)), tail }
+  const [start, end] = [head!.length, text.length - tail.length]
+  const partsOf = (from: number, to: number) => split(text.slice(from, to), within(places, from, to))
+  if (pieces.length === 1) return { head: partsOf(0, text.length), lines: undefined, tail: [], index }
+  const lines = text.slice(start, end)
+  const encoded = quotedLines(lines)
+  return {
+    head: partsOf(0, start),
+    lines: split(encoded, inEncoded(lines, encoded, within(places, start, end))),
+    tail: partsOf(end, text.length),
+    index,
+  }
+}
+
+type Place = Part & object & { at: number }
+
+/** Places in a part of the text. */
+const within = (places: Stretch['places'], start: number, end: number): Place[] =>
+  places
+    .filter(({ from }) => from >= start && from < end)
+    .map(({ index, from, to }) => ({ index, at: from - start, from: 0, to: to - from }))
+
+/** Places in the encoded text: soft line breaks divide them. */
+function inEncoded(text: string, encoded: string, places: readonly Place[]): Place[] {
+  const found: Place[] = []
+  let at = 0
+  let byte = 0
+  for (const { index, at: character, to } of places) {
+    const start = Buffer.byteLength(text.slice(0, character).replace(/\r\n?|\n/g, '\r\n'))
+    for (let from = 0; from < to; ) {
+      if (encoded.startsWith('=\r\n', at)) at += 3
+      else if (byte < start) {
+        at += encoded[at] === '=' ? 3 : 1
+        byte++
+      } else {
+        const soft = encoded.indexOf('=', at)
+        const length = Math.min(to - from, soft === -1 ? to : soft - at)
+        found.push({ index, at, from, to: from + length })
+        from += length
+        at += length
+        byte += length
+      }
+    }
+  }
+  return found
+}
+
+/** Divides a text at places, which it loses. */
+function split(text: string, places: readonly Place[]): Part[] {
+  const parts: Part[] = []
+  let copied = 0
+  for (const { at, ...part } of places) {
+    parts.push(text.slice(copied, at), part)
+    copied = at + part.to - part.from
+  }
+  return [...parts, text.slice(copied)]
+}
+
+function filled(parts: readonly Part[], values: readonly string[]): string {
+  let text = ''
+  for (const part of parts) text += typeof part === 'string' ? part : values[part.index]!.slice(part.from, part.to)
+  return text
 }
 
 /** Encodes text before the start of a line. */
 function quotedLines(text: string): string {
-  const isOpen = text !== '' && !/[\r\n]$/.test(text)
+  if (text === '') return ''
+  const isOpen = !/[\r\n]$/.test(text)
   return isOpen ? `${quotedPrintable(text, true)}=\r\n` : quotedPrintable(text)
 }
 
