@@ -2,11 +2,12 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { orderFlow } from '../support/flows.ts'
 import { type RawSmtp, startRawSmtp } from '../support/raw-smtp.ts'
+import { startRelay } from '../support/relay.ts'
 import { freePort } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, segment } from './support/pages.ts'
+import { openTab, segment, sizes } from './support/pages.ts'
 import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -212,4 +213,34 @@ test('while the first mail server fails, a banner says so and the message shows 
   await row('First').getByText('Failing').waitFor()
   await row('Second').getByText('Working').waitFor()
   expect(await barriersInBothThemes(page)).toEqual([])
+})
+
+test('an email that waits names the limit and when it is tried again, at the top of its page', async () => {
+  await using relay = await startRelay()
+  const account = await registerOwner(service)
+  const post = async (path: string, body: object) =>
+    (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data
+  await post('/mail-servers', { name: 'Main', url: relay.url, messages_per_day: 1 })
+  const flow = await post('/flows', orderFlow)
+  const send = () => post(`/flows/${flow.id}/test`, { to: 'ada@example.com', context: { order_id: 1042 } })
+  await send()
+  await until('the first email', () => relay.mails.length === 1)
+  const { message_id: id } = await send()
+  await until('the limit', async () => {
+    const message = await service.manage(account.session, 'GET', `/organization/messages/${id}`)
+    return message.body.data.waiting?.cause === 'limit'
+  })
+
+  for (const size of sizes) {
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+    await page.goto(`messages/${id}`)
+    const notice = page.getByRole('status').filter({ hasText: 'Not sent yet: waits because of a limit' })
+    await notice.waitFor()
+    expect(await notice.innerText()).toMatch(/Daily limit of Main\. Next attempt (at|on|in|tomorrow)/)
+    expect(await isInView(notice)).toBe(true)
+    expect(await page.getByText('Mail server reply').count()).toBe(0)
+    expect(await barriersInBothThemes(page)).toEqual([])
+    expect(tab.problems).toEqual([])
+  }
 })

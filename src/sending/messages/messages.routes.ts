@@ -26,6 +26,7 @@ import { simulatedBehaviour } from '../../platform/values/simulated-recipients.t
 import { cancelMessage } from '../acceptance/cancel.ts'
 import { attachmentsOut } from '../attachments/attachment-shapes.ts'
 import { findWholeContent } from '../attachments/contents.ts'
+import { limitReason, serverDownReason } from '../attempts/outcome.ts'
 import { type EmailBody, mailboxText, senderOfMessage, showMail } from '../attempts/outgoing.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
 import { messageListRoutes } from './message-list.routes.ts'
@@ -102,7 +103,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           is_content_deleted: isDeleted(content),
           delivered_to: deliveredTo(message),
           mail_server: mailServerOut(message),
-          relay_response: message.relayReply === inboxReply ? null : message.relayReply,
+          relay_response: relayResponseOf(message),
           context: message.context,
           in_inbox: isInInbox,
           webhook_deliveries: deliveries.map(deliveryOut),
@@ -162,6 +163,10 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
     })
   }
 }
+
+/** What is stored with an email that waits is no reply. */
+const relayResponseOf = ({ relayReply, reason }: MessageDetail): string | null =>
+  relayReply === inboxReply || reason === limitReason || reason === serverDownReason ? null : relayReply
 
 function deliveredTo({ relayReply, sentAt, email }: MessageDetail): 'inbox' | 'mail_server' | 'simulator' | null {
   if (relayReply === inboxReply) return 'inbox'
