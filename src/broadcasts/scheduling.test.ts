@@ -3,6 +3,7 @@ import { emails, fill } from '../../test/support/broadcasts.ts'
 import { startRelay, startSharedRelay } from '../../test/support/relay.ts'
 import { startSharedApp, startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { withResolvers } from '../../test/support/with-resolvers.ts'
 import { parseId } from '../platform/values/ids.ts'
 import { weekdays } from '../platform/values/weekly-window.ts'
 
@@ -144,10 +145,7 @@ test('a broadcast that was interrupted for too long is paused instead of continu
 test('too many hard bounces pause a broadcast, inform the owner, and resuming starts counting again', async () => {
   await using relay = await startRelay({ parse: false })
   // Most of them get their reply after the broadcast was paused, however long that takes.
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: held, resolve: release } = withResolvers()
   let bad = 0
   relay.onRecipient = async (address) => {
     if (!address.startsWith('bad')) return undefined

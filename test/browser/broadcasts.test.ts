@@ -1,11 +1,11 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { goTo, openTab } from './support/pages.ts'
+import { choose, chooseAction, goTo, openTab } from './support/pages.ts'
 import {
   type Account,
   organizationApi,
@@ -50,12 +50,6 @@ async function createDraft(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog').getByLabel('Name').fill(name)
   await page.getByRole('button', { name: 'Create draft' }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
-}
-
-async function choose(page: Page, field: string, option: string, within: Page | Locator = page): Promise<void> {
-  await within.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
-  await page.getByRole('option', { name: option }).click()
-  await page.keyboard.press('Escape')
 }
 
 /** Creates a draft with content, to a group of four readers and one who unsubscribed. */
@@ -152,8 +146,7 @@ test('a broadcast is drafted, checked, tested, scheduled, cancelled and duplicat
   await page.getByRole('button', { name: 'Cancel broadcast' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel broadcast' }).click()
   await page.getByRole('status').filter({ hasText: 'Nothing was sent' }).waitFor()
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+  await chooseAction(page, 'Duplicate')
   await page.getByRole('heading', { name: 'Copy of May news', level: 1 }).waitFor()
   expect(await page.getByLabel('Date and time').inputValue()).toBe(planned)
   await page.getByRole('radio', { name: 'Now' }).check()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { hold, openTab } from './support/pages.ts'
+import { chooseAction, hold, openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -316,8 +316,7 @@ test('a contact is added, edited, added to a group and erased (phone)', async ()
     },
   })
 
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Erase contact' }).click()
+  await chooseAction(page, 'Erase contact')
   const erase = page.getByRole('button', { name: 'Erase permanently' })
   expect(await erase.isDisabled()).toBe(true)
   await page.getByLabel(/^Type/).fill('ada@example.com')

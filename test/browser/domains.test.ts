@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type OtherRecords, startNameServer } from '../support/name-server.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab } from './support/pages.ts'
+import { chooseAction, openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 type Published = OtherRecords & { addresses?: string[] }
@@ -74,8 +74,7 @@ async function mergeSpf(page: Page): Promise<void> {
 async function renameLinkHost(page: Page): Promise<void> {
   const rows = recordsOf(page)
   const dialog = page.getByRole('dialog')
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Change hosts' }).click()
+  await chooseAction(page, 'Change hosts')
   await dialog.getByLabel('Link host').fill('not.one')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByText('must be one part of a host name', { exact: false }).waitFor()
@@ -95,8 +94,7 @@ async function renameLinkHost(page: Page): Promise<void> {
 
 async function rotateKey(page: Page): Promise<void> {
   const rows = recordsOf(page)
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Rotate key' }).click()
+  await chooseAction(page, 'Rotate key')
   await page.getByRole('button', { name: 'Make a new key' }).click()
   await page.getByText('The key is being rotated').waitFor()
   expect(await rows.filter({ hasText: 'DKIM' }).count()).toBe(2)
@@ -155,8 +153,7 @@ test('a domain is added, its records are published and found, its link host is r
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText(/before \w+ \d+, \d\d:\d\d\. Until then, emails are still signed/).waitFor()
 
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await chooseAction(page, 'Delete')
   await page.getByRole('button', { name: 'Delete domain' }).click()
   await page.getByText('No domains yet').waitFor()
   expect(tab.problems).toEqual([])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { credentials, region, startS3 } from '../support/s3-server.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab } from './support/pages.ts'
+import { chooseAction, openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -35,11 +35,7 @@ test('an export is added, tested, edited, paused and deleted', async () => {
   await page.getByRole('button', { name: 'Upload test file' }).click()
   await page.getByText('Responded 403: SignatureDoesNotMatch', { exact: false }).first().waitFor()
 
-  const choose = async (action: string) => {
-    await page.getByRole('button', { name: 'More actions' }).click()
-    await page.getByRole('menuitem', { name: action }).click()
-  }
-  await choose('Edit')
+  await chooseAction(page, 'Edit')
   await dialog.getByRole('textbox', { name: 'Secret access key' }).fill(credentials.secretAccessKey)
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'hidden' })
@@ -49,7 +45,7 @@ test('an export is added, tested, edited, paused and deleted', async () => {
 
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('This export is paused').waitFor()
-  await choose('Delete')
+  await chooseAction(page, 'Delete')
   await page.getByRole('button', { name: 'Delete export' }).click()
   await page.getByText('No exports yet').waitFor()
   expect(tab.problems).toEqual([])

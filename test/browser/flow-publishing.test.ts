@@ -4,16 +4,11 @@ import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
-import { openTab } from './support/pages.ts'
+import { chooseAction, openTab } from './support/pages.ts'
 import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
-
-async function choose(page: Page, action: string): Promise<void> {
-  await page.getByRole('button', { name: 'More actions', exact: true }).click()
-  await page.getByRole('menuitem', { name: action }).click()
-}
 
 /** The preview is of the draft, for a chosen recipient and context. */
 async function readPreview(page: Page): Promise<void> {
@@ -47,7 +42,7 @@ async function discardDraft(page: Page): Promise<void> {
   await publishing.waitFor({ state: 'hidden' })
   await expect.poll(() => page.evaluate('document.activeElement.value')).toContain('Never mind')
   await unpublished.waitFor()
-  await choose(page, 'Discard draft')
+  await chooseAction(page, 'Discard draft')
   const discarding = page.getByRole('dialog', { name: 'Discard draft?' })
   await discarding.getByRole('button', { name: 'Discard draft' }).click()
   await unpublished.waitFor({ state: 'hidden' })
@@ -94,14 +89,14 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
 
   await discardDraft(page)
 
-  await choose(page, 'Pause')
+  await chooseAction(page, 'Pause')
   const pausing = page.getByRole('dialog', { name: 'Pause flow?' })
   await pausing.getByText('will be rejected until you activate it again').waitFor()
   expect(await manage('GET', `/flows/${id}`)).toMatchObject({ status: 'active' })
   await pausing.getByRole('button', { name: 'Pause flow' }).click()
   await page.getByText('Paused', { exact: true }).waitFor()
 
-  await choose(page, 'Duplicate')
+  await chooseAction(page, 'Duplicate')
   await page.getByRole('heading', { name: 'Copy of Order confirmation' }).waitFor()
   await page.getByText('Draft', { exact: true }).waitFor()
   expect((await manage('GET', '/flows?status=draft'))[0]).toMatchObject({ name: 'Copy of Order confirmation' })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
-import { openTab, type Tab } from './support/pages.ts'
+import { chooseAction, openTab, type Tab } from './support/pages.ts'
 import { registerOwner, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -171,8 +171,7 @@ test('deleting a flow with unsaved changes opens the list without asking again',
 
   await page.goto(`flows/${flow.id}/edit`)
   await subject(page).fill('Half a thou')
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await chooseAction(page, 'Delete')
   const dialog = page.getByRole('dialog', { name: 'Delete flow' })
   await dialog.getByLabel(/^Type/).fill('Order confirmation')
   await dialog.getByRole('button', { name: 'Delete flow' }).click()

@@ -7,7 +7,7 @@ import { freePort } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, segment, sizes } from './support/pages.ts'
+import { chooseAction, openTab, segment, sizes } from './support/pages.ts'
 import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -111,11 +111,7 @@ test('a mail server is added by its provider, tested until it works, edited and 
   await page.getByRole('button', { name: 'Test connection' }).click()
   await page.getByText('Working', { exact: true }).waitFor()
 
-  const choose = async (action: string) => {
-    await page.getByRole('button', { name: 'More actions' }).click()
-    await page.getByRole('menuitem', { name: action }).click()
-  }
-  await choose('Edit')
+  await chooseAction(page, 'Edit')
   await dialog.getByRole('checkbox', { name: 'Transactional email' }).click()
   await dialog.getByRole('button', { name: 'Order and limits' }).click()
   await dialog.getByLabel('Emails per day').fill('500')
@@ -125,7 +121,7 @@ test('a mail server is added by its provider, tested until it works, edited and 
   await page.getByText('500 per day, 5 connections').waitFor()
   expect(await page.getByText('Working', { exact: true }).count()).toBe(1)
   expect(await barriersInBothThemes(page)).toEqual([])
-  await choose('Delete')
+  await chooseAction(page, 'Delete')
   await page.getByRole('button', { name: 'Delete mail server' }).click()
   await page.getByText('No mail servers yet').waitFor()
   expect(tab.problems).toEqual([])
@@ -176,8 +172,7 @@ test('a mail server that doesn’t work is added only after a confirmation, and 
 
   // A connection that was changed is tested at once.
   await using provider = await startProvider()
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  await chooseAction(page, 'Edit')
   const editing = page.getByRole('dialog', { name: 'Edit mail server' })
   await editing.getByLabel('Port').fill(String(provider.port))
   await editing.getByRole('combobox', { name: 'Encryption' }).click()

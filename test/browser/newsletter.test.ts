@@ -6,7 +6,7 @@ import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriers, barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { goTo, openTab, sizes } from './support/pages.ts'
+import { choose, goTo, openTab, sizes } from './support/pages.ts'
 import { picture } from './support/picture.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
@@ -15,12 +15,6 @@ const service = await startSharedService()
 
 const readers = ['ada', 'grace', 'alan']
 const person = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)' }
-
-async function choose(page: Page, field: string, option: string): Promise<void> {
-  await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
-  await page.getByRole('option', { name: option }).click()
-  await page.keyboard.press('Escape')
-}
 
 /** Chooses a logo, the color of buttons and the postal address. */
 async function setBrand(page: Page): Promise<void> {

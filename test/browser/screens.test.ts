@@ -5,7 +5,7 @@ import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriers, barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
+import { chooseAction, openTab, sizes } from './support/pages.ts'
 import { organizationApi, registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -48,8 +48,7 @@ test('no dialog has a serious accessibility problem', async () => {
   await page.getByRole('button', { name: 'Create key' }).click()
   await look('create key')
   await show(page, screens.contact ?? '')
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Erase contact' }).click()
+  await chooseAction(page, 'Erase contact')
   await look('erase')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Edit' }).click()

@@ -10,7 +10,7 @@ import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { goTo, openTab, segment } from './support/pages.ts'
+import { choose, goTo, openTab, segment } from './support/pages.ts'
 import { startService } from './support/service.ts'
 
 const published = new Map<string, OtherRecords>()
@@ -112,12 +112,6 @@ async function enterAddress(setup: Page): Promise<void> {
   await dialog.getByLabel('Address').fill('https://mail.acme.example')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await done(setup, 'Make links reachable')
-}
-
-async function choose(page: Page, field: string, option: string | RegExp): Promise<void> {
-  await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
-  await page.getByRole('option', { name: option }).click()
-  await page.keyboard.press('Escape')
 }
 
 /** The first flow says who it is from before anything is chosen. */

@@ -5,7 +5,7 @@ import { happen } from '../support/events.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { hold, openTab, segment } from './support/pages.ts'
+import { chooseAction, hold, openTab, segment } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -136,7 +136,7 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted after
   await page.getByRole('dialog', { name: 'Replay failed deliveries?' }).getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('This webhook is paused').waitFor({ state: 'hidden' })
 
-  await choose(page, 'Edit')
+  await chooseAction(page, 'Edit')
   await page.getByLabel('Name').fill('Orders, renamed')
   await page.getByRole('radio', { name: 'Any 2xx' }).check()
   await page.getByRole('checkbox', { name: '429 Too Many Requests' }).check()
@@ -145,17 +145,17 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted after
   await page.getByText('Any 2xx response', { exact: true }).waitFor()
   await page.getByText('also after 429').waitFor()
 
-  await choose(page, 'Rotate secret')
+  await chooseAction(page, 'Rotate secret')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
   expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
   await page.getByRole('button', { name: 'I’ve copied it' }).click()
   const end = page.getByText('Old secret expires').locator('xpath=following-sibling::dd')
   expect(await end.textContent()).toMatch(/^\w+ \d+, \d\d:\d\d$/)
 
-  await choose(page, 'Delete')
+  await chooseAction(page, 'Delete')
   await page.getByRole('dialog', { name: 'Delete webhook' }).getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('heading', { name: 'Orders, renamed' }).waitFor()
-  await choose(page, 'Delete')
+  await chooseAction(page, 'Delete')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
   expect(tab.problems).toEqual([])
@@ -197,7 +197,7 @@ test('the dialog with a new secret closes only by its confirmation button', asyn
   const { page } = tab
 
   await page.goto(`developers/webhooks/${id}`)
-  await choose(page, 'Rotate secret')
+  await chooseAction(page, 'Rotate secret')
   const dialog = page.getByRole('dialog', { name: 'Rotate signing secret' })
   await dialog.getByRole('button', { name: 'Rotate secret' }).click()
   const secret = page.getByRole('figure', { name: 'signing secret' })
@@ -210,7 +210,7 @@ test('the dialog with a new secret closes only by its confirmation button', asyn
 
   await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
-  await choose(page, 'Rotate secret')
+  await chooseAction(page, 'Rotate secret')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
@@ -223,7 +223,7 @@ test('a secret created while its dialog is being closed is still shown', async (
   const goOn = await hold(page, '**/rotate-secret')
 
   await page.goto(`developers/webhooks/${id}`)
-  await choose(page, 'Rotate secret')
+  await chooseAction(page, 'Rotate secret')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
   await page.keyboard.press('Escape')
   await goOn()
@@ -249,9 +249,4 @@ async function sendTest(page: Page, eventName: string): Promise<void> {
   await dialog.getByRole('combobox', { name: 'Event' }).click()
   await page.getByRole('option', { name: eventName }).click()
   await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-}
-
-async function choose(page: Page, item: string): Promise<void> {
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: item }).click()
 }

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import { withResolvers } from './with-resolvers.ts'
 
 type Certificate =
   | 'webhook-receiver'
@@ -37,10 +38,7 @@ export async function startReceiver(
 
 /** A TLS receiver that writes arbitrary bytes after it has read the header section of a request (`arrived`). */
 export async function startRawReceiver(answer: (socket: TLSSocket) => unknown, where: { host?: string } = {}) {
-  let onArrival = () => {}
-  const arrived = new Promise<void>((resolve) => {
-    onArrival = resolve
-  })
+  const { promise: arrived, resolve: onArrival } = withResolvers()
   const server = createTlsServer(identity('webhook-receiver'), (socket) => {
     socket.on('error', () => {})
     let text = ''
@@ -61,10 +59,7 @@ export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 export async function listening(server: Server, scheme: string, { host = '127.0.0.1', port: wanted = 0 } = {}) {
   const sockets = new Set<Socket>()
   const count = { connections: 0 }
-  let onClosed = () => {}
-  const closed = new Promise<void>((resolve) => {
-    onClosed = resolve
-  })
+  const { promise: closed, resolve: onClosed } = withResolvers()
   server.on('connection', (socket: Socket) => {
     count.connections++
     sockets.add(socket)

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { failureLog } from '../../../test/support/failure-log.ts'
 import { create } from '../../../test/support/resources.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { parseId } from '../../platform/values/ids.ts'
@@ -62,9 +63,6 @@ test('accepts a cached key for four seconds while the database is unavailable', 
 })
 
 function gate(): [Promise<void>, () => void] {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const { promise: opened, resolve: open } = withResolvers()
   return [opened, () => open()]
 }

@@ -4,6 +4,7 @@ import { emails, fill } from '../../../test/support/broadcasts.ts'
 import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 
 const second = '2nd'
 
@@ -59,10 +60,7 @@ test('the outcome of an email in flight is recorded although its broadcast was c
 
 test('a recipient that is suppressed while its email waits gets none, although its row was read again since', async () => {
   await using relay = await startRelay({ parse: false })
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: released, resolve: release } = withResolvers()
   let started = 0
   // An email leaves often enough that rows are read again in the background, before they are too old to be used.
   relay.onRecipient = async () => {

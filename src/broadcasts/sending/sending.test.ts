@@ -8,6 +8,7 @@ import { oneServerTest } from '../../../test/support/server-tests.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import { firstContactId, lastContactId } from '../../platform/db/id-range.ts'
 import { parseId } from '../../platform/values/ids.ts'
 import { resetFailed } from '../ledger/ledger.sql.ts'
@@ -62,10 +63,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   const other = await storeOtherBroadcast(app)
   const broadcast = await create(groups)
   // Nothing is sent before all emails are held.
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: held, resolve: release } = withResolvers()
   let reported: Promise<unknown> | undefined
   relay.onData = async ({ recipient, mail }) => {
     await held
@@ -261,10 +259,7 @@ test('a recipient that is unsubscribed or suppressed after the start gets no ema
 
 test('a recipient that unsubscribes while a deferred email waits for a connection gets none', async () => {
   await using relay = await startRelay()
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: released, resolve: release } = withResolvers()
   const deferred = new Set<string>()
   let repeated = 0
   relay.onRecipient = async (address) => {
@@ -295,10 +290,7 @@ test('a recipient that unsubscribes while a deferred email waits for a connectio
 
 test('recipients that unsubscribe, are suppressed or erased while their emails wait for a connection get none', async () => {
   await using relay = await startRelay({ parse: false })
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: held, resolve: release } = withResolvers()
   const started: string[] = []
   relay.onRecipient = async (address) => {
     started.push(address)

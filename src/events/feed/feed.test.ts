@@ -10,6 +10,7 @@ import { createKey } from '../../../test/support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { startReceiver } from '../../../test/support/webhook-receiver.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import { type Connection, openDb } from '../../platform/db/db.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { parseId } from '../../platform/values/ids.ts'
@@ -77,14 +78,8 @@ test('pages with a cursor have each event once, also within one transaction', as
 test('an event appears only when no earlier transaction can add another before it', async () => {
   await using app = await startTestApp({}, ['serve'])
   const start = (await read(app, { after: 'latest' })).cursor
-  let commit = () => {}
-  const committed = new Promise<void>((resolve) => {
-    commit = resolve
-  })
-  let hasWritten = () => {}
-  const written = new Promise<void>((resolve) => {
-    hasWritten = resolve
-  })
+  const { promise: committed, resolve: commit } = withResolvers()
+  const { promise: written, resolve: hasWritten } = withResolvers()
   const slow = app.db.begin(async (tx) => {
     await tx`select pg_current_xact_id()`
     hasWritten()

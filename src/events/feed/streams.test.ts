@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import { EventStreams } from './streams.ts'
 
 /** Streams that end when they have to, unless they are `stuck`. */
@@ -47,10 +48,7 @@ test('organizations with as many streams change places after some time', async (
 
 test('a stream begins when the one whose place it takes has ended', async () => {
   const { streams, open, start } = streamsOf({ perOrganization: 2, overall: 2, turnMs: never })
-  let release = () => {}
-  const stuck = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: stuck, resolve: release } = withResolvers()
   void start('a', 'stuck', stuck)
   void start('a', 'other')
   void start('b', 'next')

@@ -16,6 +16,7 @@ import { freePort } from '../../../test/support/service.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../../test/support/webhook-receiver.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { createSafePost } from '../../platform/egress/safe-post.ts'
 import { Hints } from '../../platform/queue/hints.ts'
@@ -205,10 +206,7 @@ test('after a 429 the next attempt waits as long as Retry-After says', async () 
 })
 
 test('an endpoint that recovers receives the event and is no longer failing', async () => {
-  let recover = () => {}
-  const recovered = new Promise<void>((resolve) => {
-    recover = resolve
-  })
+  const { promise: recovered, resolve: recover } = withResolvers()
   await using receiver = await startReceiver(
     async (response) => {
       if (receiver.posts.length < 3) return void response.writeHead(500).end()
@@ -385,10 +383,7 @@ test.each([
   ['first', 1],
   ['second', 2],
 ])('data erased while the %s attempt is in flight stays erased', async (_title, underWay) => {
-  let release = () => {}
-  const erased = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: erased, resolve: release } = withResolvers()
   await using receiver = await startReceiver(
     async (response, { body }) => {
       if (receiver.posts.length < underWay) return void response.writeHead(500).end()

@@ -9,6 +9,7 @@ import { announcedSeed } from '../../../test/support/seeded.ts'
 import { oneServerTest } from '../../../test/support/server-tests.ts'
 import { createTestDb, openAgain } from '../../../test/support/test-db.ts'
 import { until } from '../../../test/support/until.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
@@ -134,10 +135,7 @@ test('reads a lane from its first job again if the lane changes during a read', 
   // Further apart than the look-back distance.
   const jobs = [-60, -50, -40, -30, -20, -10].map((seconds) => job('lane', { delayMs: seconds * 1_000 }))
   await add(test.db, jobs)
-  let letGo = () => {}
-  const released = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
+  const { promise: released, resolve: letGo } = withResolvers()
   // Two run at once and four are read: when the first has ended and two others run, the fourth is ready.
   const handle: Handle = async (claim) => {
     if (claim.id !== jobs[0]!.id) await released
@@ -328,10 +326,7 @@ test('settles jobs whose rows were moved while their lane was held, by resuming 
   const [ended, postponed] = [job('lane'), job('lane')]
   await add(test.db, [ended, postponed])
   const claims: Claim[] = []
-  let finish = () => {}
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
+  const { promise: finished, resolve: finish } = withResolvers()
   await using _worker = startWorker(test.db, async (claim) => {
     claims.push(claim)
     await finished
@@ -425,10 +420,7 @@ test('takes over the lane of a dead worker when its lease expires', async () => 
 test('a worker that stops releases no lane whose job is still in flight', async () => {
   await using test = await createTestDb()
   await add(test.db, [job('busy'), job('idle')])
-  let finish = () => {}
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
+  const { promise: finished, resolve: finish } = withResolvers()
   const worker = startWorker(test.db, async (claim) => {
     if (claim.lane === 'busy') await finished
     await endJobs(test.db, [{ claim, retryInMs: null }])
@@ -543,10 +535,7 @@ test('an organization with many long jobs leaves places to others', async () => 
   await using testDb = await createTestDb()
   const { db } = testDb
   const other = newId('org')
-  let end = () => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
+  const { promise: ended, resolve: end } = withResolvers()
   await db.begin(async (tx) =>
     enqueue(
       tx,

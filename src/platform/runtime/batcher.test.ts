@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import { Batcher, type BatcherOptions } from './batcher.ts'
 import { StageRegistry } from './stage-registry.ts'
 
@@ -44,10 +45,7 @@ test('limits the size of a batch and the number of pending items', async () => {
 
 test('starts a second batch beside a running one only if it is large', async () => {
   const sizes: number[] = []
-  let finish = () => {}
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
+  const { promise: finished, resolve: finish } = withResolvers()
   const batcher = new Batcher<number, number>({
     ...base,
     itemsMax: 500,

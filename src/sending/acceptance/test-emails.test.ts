@@ -7,6 +7,7 @@ import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
 import { create } from '../../../test/support/resources.ts'
 import { callUrl, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import { eraseInTransaction } from '../../operations/privacy/erase-contact.ts'
 import { type ContactId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
 
@@ -169,14 +170,8 @@ test('a test email to a contact that is being erased leaves nothing of it', asyn
   const email = 'ingrid@example.com'
   const contact = await create(app, '/contacts', { email, first_name: 'Ingrid' })
   const id = parseId('con', contact.id) as ContactId
-  let commit = () => {}
-  const committed = new Promise<void>((resolve) => {
-    commit = resolve
-  })
-  let erase = () => {}
-  const erased = new Promise<void>((resolve) => {
-    erase = resolve
-  })
+  const { promise: committed, resolve: commit } = withResolvers()
+  const { promise: erased, resolve: erase } = withResolvers()
   const erasing = app.db.begin(async (tx) => {
     await eraseInTransaction(tx, parseId('org', app.organizationId) as OrganizationId, id)
     erase()

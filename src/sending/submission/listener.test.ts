@@ -5,6 +5,7 @@ import { elsewhere, localhost, testCa } from '../../../test/support/certificates
 import { dialSmtp } from '../../../test/support/dial-smtp.ts'
 import { freePort } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/until.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
 import type { KnownKey } from '../../accounts/people/key-cache.ts'
 import type { Certificate } from '../../platform/config/setting-files.ts'
 import { RateLimit } from '../../platform/runtime/rate-limit.ts'
@@ -341,10 +342,7 @@ test('a client that sends an email too slowly is disconnected', async () => {
 })
 
 test('an email that takes too long to be stored is read by nothing else, and its connection is closed', async () => {
-  let continueReading = () => {}
-  const wait = new Promise<void>((resolve) => {
-    continueReading = resolve
-  })
+  const { promise: wait, resolve: continueReading } = withResolvers()
   let outcome: unknown
   await using it = await start({
     limits: { transactionMs: 300 },

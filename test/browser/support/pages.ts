@@ -1,4 +1,4 @@
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Locator, Page, Route } from 'playwright-core'
 import { waitMsMax } from '../../support/time-limits.ts'
 import type { OpenPage } from './open-page.ts'
 import type { Account, Service } from './service.ts'
@@ -91,6 +91,24 @@ export async function goTo(page: Page, link: string): Promise<void> {
   } else {
     await inSideBar.click()
   }
+}
+
+/** Chooses an option of the select field whose label begins with `field`. */
+export async function choose(
+  page: Page,
+  field: string,
+  option: string | RegExp,
+  within: Page | Locator = page,
+): Promise<void> {
+  await within.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
+  await page.getByRole('option', { name: option }).click()
+  await page.keyboard.press('Escape')
+}
+
+/** Chooses an entry of the menu “More actions”. */
+export async function chooseAction(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions', exact: true }).click()
+  await page.getByRole('menuitem', { name: action }).click()
 }
 
 /** The label of one option of a segmented control. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { asDistributed } from '../../../../test/support/as-distributed.ts'
 import { createTestDb } from '../../../../test/support/test-db.ts'
+import { withResolvers } from '../../../../test/support/with-resolvers.ts'
 import { StageRegistry } from '../../runtime/stage-registry.ts'
 import { newId, type OrganizationId } from '../../values/ids.ts'
 import type { Db } from '../db.ts'
@@ -38,10 +39,7 @@ test('a node that is down fails only the items of its organizations', async () =
 })
 
 test('batches of an organization neither wait for nor fail with those of another', async () => {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: released, resolve: release } = withResolvers()
   const batches: number[][] = []
   const batcher = createBatcher<(typeof items)[number], number>(distributed, new StageRegistry(), {
     name: 'test',
