@@ -58,8 +58,10 @@ async function addDomain(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Domain', { exact: true }).fill(name)
   await dialog.getByRole('button', { name: 'Add domain' }).click()
-  await page.getByText('Waiting for DNS').waitFor()
-  const rows = page.getByRole('table', { name: 'DNS records' }).getByRole('row')
+  // The list says that the domain is waiting as well, before its page opens.
+  const records = page.getByRole('table', { name: 'DNS records' })
+  await records.waitFor()
+  const rows = records.getByRole('row')
   // SPF follows once others can reach this machine, on which the mail server runs.
   for (const purpose of ['Ownership', 'DKIM', 'DMARC']) {
     const [record, , value] = await rows.filter({ hasText: purpose }).first().getByRole('code').allTextContents()

@@ -137,13 +137,20 @@ export async function startTestApp(
 export async function startSharedApp(...options: Parameters<typeof startTestApp>): Promise<() => Promise<TestApp>> {
   const shared = await startTestApp(...options)
   afterAll(() => shared[Symbol.asyncDispose]())
-  return async () => {
+  const create = async () => {
     await shared.db.statement`
       update users set email_key = id || '.' || email_key where not starts_with(email_key, id::text)`
     const account = await insertOwner(shared.db, 'Acme', 'owner@acme.example')
     const { key: apiKey } = await createApiKey(shared.db, account, { name: 'test' })
     const signedIn = await signIn(shared.db, shared.secrets, { account, apiKey })
     return { ...shared, ...apisOf(shared.call, signedIn), [Symbol.asyncDispose]: async () => {} }
+  }
+  // One after the other, since all of them take the same address.
+  let last: Promise<unknown> = Promise.resolve()
+  return () => {
+    const created = last.then(create)
+    last = created.catch(() => {})
+    return created
   }
 }
 
