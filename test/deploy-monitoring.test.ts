@@ -87,12 +87,8 @@ test('every metric of the service is documented, and every documented metric exi
     .replaceAll('`…_', '`waxwing_database_connections_')
     .match(/\b(waxwing_[a-z_]+)/g)!
   expect(own.filter((name) => !documented.includes(name))).toEqual([])
-  // Exported only with a replica, and with sending processes.
-  const optional = [
-    'waxwing_database_replica_lag_seconds',
-    'waxwing_sending_processes',
-    'waxwing_sending_processes_resident_memory_bytes',
-  ]
+  // Exported only with sending processes.
+  const optional = ['waxwing_sending_processes', 'waxwing_sending_processes_resident_memory_bytes']
   expect(documented.filter((name) => !own.includes(name) && !optional.includes(name))).toEqual([])
 })
 

@@ -1,13 +1,12 @@
 import type { Role } from './area.ts'
-import { type Base, createBase } from './base.ts'
+import { createBase } from './base.ts'
 import type { Config } from './config/config.ts'
 import { type Tuning, tuning } from './config/tuning.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import { createBoundedWork } from './db/bounded-work.ts'
 import type { Database } from './db/connect.ts'
 import type { Db } from './db/db.ts'
-import { measurePool, measureReplica } from './db/pool-metrics.ts'
-import { Replica } from './db/replica.ts'
+import { measurePool } from './db/pool-metrics.ts'
 import { isMarked } from './db/secret-mark.ts'
 import { createDatabaseStages } from './db/stages.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -32,7 +31,6 @@ export type PlatformOptions = {
   config: Config
   secrets: AppSecrets
   db: Db
-  replica?: Db | undefined
   log: Log
   /** Idle task processes of stopped services in the same process, as in tests. */
   spareTaskProcesses?: TaskChild[] | undefined
@@ -45,8 +43,8 @@ export type PlatformOptions = {
 export type Platform = ReturnType<typeof createPlatform>
 
 /** What every area of the service builds on. */
-export function createPlatform({ replica: replicaDb, tuning: others, ...options }: PlatformOptions) {
-  const { config, secrets, db, log } = options
+export function createPlatform({ tuning: others, ...options }: PlatformOptions) {
+  const { config, secrets, db } = options
   const publicAddress = new PublicAddress(db, config)
   const base = createBase({
     ...options,
@@ -55,23 +53,21 @@ export function createPlatform({ replica: replicaDb, tuning: others, ...options 
     metrics: createMetrics(),
     baseUrl: () => publicAddress.url,
   })
-  const { limits, failures, metrics } = base
+  const { limits, metrics } = base
   measurePool(db, metrics)
-  const replica = replicaDb && createReplica(base, replicaDb)
   const stages = createDatabaseStages(base.stageRegistry, config.DATABASE_CONNECTIONS)
-  const readWithin = (timeoutMs: number) => createBoundedRead(db, stages.queries, { timeoutMs, replica })
+  const readWithin = (timeoutMs: number) => createBoundedRead(db, stages.queries, { timeoutMs })
   return {
     ...base,
     roles: options.roles,
     databaseAddress: options.databaseAddress,
     publicAddress,
-    replica,
-    read: createBoundedRead(db, stages.queries, { replica }),
+    read: createBoundedRead(db, stages.queries),
     readFirst: readWithin(firstTimeoutMs),
     readQuickly: readWithin(quickTimeoutMs),
     readCounts: readWithin(countTimeoutMs),
-    readAudiences: createBoundedRead(db, stages.audienceCounts, { timeoutMs: audienceTimeoutMs, replica }),
-    readMetrics: createBoundedRead(db, stages.metrics, { replica }),
+    readAudiences: createBoundedRead(db, stages.audienceCounts, { timeoutMs: audienceTimeoutMs }),
+    readMetrics: createBoundedRead(db, stages.metrics),
     work: createBoundedWork(db, stages.work),
     bucket: bucketOf(config),
     pageLimit: new RateLimit({
@@ -81,11 +77,5 @@ export function createPlatform({ replica: replicaDb, tuning: others, ...options 
     }),
     // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
     isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
-  }
-
-  function createReplica({ limits: { replicaLagMsMax } }: Base, readOnly: Db): Replica {
-    const created = new Replica({ primary: db, replica: readOnly, lagMaxMs: replicaLagMsMax, log, failures })
-    measureReplica(created, metrics)
-    return created
   }
 }

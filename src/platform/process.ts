@@ -41,7 +41,7 @@ export type ServiceProcess = {
 /** Starts and stops the areas in a process, and serves their routes. */
 export async function createProcess(options: ProcessOptions): Promise<ServiceProcess> {
   const { platform, areas, processes } = options
-  const { config, log, failures, hints, metrics, publicAddress, replica, roles } = platform
+  const { config, log, failures, hints, metrics, publicAddress, roles } = platform
   const [serves, works] = [roles.includes('serve'), roles.includes('work')]
   const metricsText = metricsTextOf(metrics)
   const server = await createMainServer(options, metricsText)
@@ -76,7 +76,6 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
   }
   const stopServing = async () => {
     await Promise.all([...areas.map((area) => area.close?.()), server.close(), metricsServer?.close()])
-    await replica?.stop()
     for (const area of fromTheTop) await area.closed?.()
   }
   return {
@@ -90,10 +89,7 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
         addressCheck.start()
         await addressCheck.firstRun
       }
-      if (serves) {
-        replica?.start()
-        for (const area of areas) await area.serve?.()
-      }
+      if (serves) for (const area of areas) await area.serve?.()
       const port = serves ? config.PORT : config.WORK_PORT
       if (port !== undefined) await server.listen({ port, host: config.HOST })
       if (metricsPort !== undefined) await metricsServer?.listen({ port: metricsPort, host: metricsHost })
@@ -115,7 +111,7 @@ type MetricsText = ReturnType<typeof metricsTextOf>
 
 async function createMainServer(options: ProcessOptions, metricsText: MetricsText): Promise<Server> {
   const { platform, serverOptions } = options
-  const { config, limits, log, baseUrl, metrics, replica, roles } = platform
+  const { config, limits, log, baseUrl, metrics, roles } = platform
   const server = createServer({
     log,
     baseUrl,
@@ -124,12 +120,6 @@ async function createMainServer(options: ProcessOptions, metricsText: MetricsTex
     ...serverOptions,
   })
   measureRequests(server, metrics)
-  // After a request that may have written, its organization reads from the primary until the replica has caught up.
-  if (replica)
-    server.addHook('onSend', async (request) => {
-      const organizationId = request.method === 'GET' ? undefined : serverOptions.organizationOf?.(request)
-      if (organizationId) replica.noteWrite(organizationId)
-    })
   const addRoutes = () => addOperatorRoutes(server, options, metricsText)
   await (roles.includes('serve') ? options.mount(server, addRoutes) : addRoutes())
   await server.ready()

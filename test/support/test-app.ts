@@ -42,7 +42,6 @@ export type TestApp = AsyncDisposable & {
 
 type TestServiceOptions = Pick<ServiceOptions, 'tuning' | 'describesApi'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
-  replica?: Db
   log?: ServiceOptions['log']
   /** True if a service has used the database before. */
   started?: boolean
@@ -58,14 +57,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  {
-    openFor = ({ db }) => db,
-    replica,
-    log: ownLog,
-    started = true,
-    tuning,
-    describesApi = false,
-  }: TestServiceOptions = {},
+  { openFor = ({ db }) => db, log: ownLog, started = true, tuning, describesApi = false }: TestServiceOptions = {},
 ): Promise<TestApp> {
   const owner = started ? inject('owner') : undefined
   const testDb = await createTestDb({ started, registered: owner !== undefined })
@@ -89,7 +81,6 @@ export async function startTestApp(
     config,
     secrets,
     db,
-    replica,
     log,
     roles,
     spareTaskProcesses,

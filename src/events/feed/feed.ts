@@ -1,4 +1,3 @@
-import { ReplicaIsBehind } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
@@ -57,7 +56,7 @@ function placeOf(after: string | undefined, state: FeedState): Place {
   if (after === latest) return placeBefore(BigInt(state.horizon))
   const place = parseCursor(state.feedId, after)
   if (!place) throw invalidCursor()
-  if (place.position >= BigInt(state.next)) throw state.isReplica ? new ReplicaIsBehind() : invalidCursor()
+  if (place.position >= BigInt(state.next)) throw invalidCursor()
   if (isExpired(place, state))
     throw new Refusal(
       'cursor_expired',

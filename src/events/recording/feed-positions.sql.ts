@@ -47,8 +47,6 @@ export type FeedState = {
   createdAt: Date
   /** Individual events before this time were removed. */
   keptSince: Date | null
-  /** True if this is the state of a replica, which may be behind. */
-  isReplica: boolean
 }
 
 /**
@@ -57,7 +55,7 @@ export type FeedState = {
  */
 export async function getFeedState(db: Reader): Promise<FeedState> {
   const [state] = await db<FeedState>`
-    select feed_id, dropped_through::text, created_at, since as kept_since, pg_is_in_recovery() as is_replica,
+    select feed_id, dropped_through::text, created_at, since as kept_since,
       ((epoch::int8 << ${epochShift}) + pg_snapshot_xmin(snapshot)::text::int8)::text as horizon,
       ((epoch::int8 << ${epochShift}) + pg_snapshot_xmax(snapshot)::text::int8)::text as next
     from event_feed

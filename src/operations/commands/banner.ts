@@ -1,6 +1,11 @@
 import { hasUsers } from '../../accounts/accounts.ts'
 import type { Role } from '../../platform/area.ts'
-import { type Config, findFormerNames, findUnknownSettings, type SettingSources } from '../../platform/config/config.ts'
+import {
+  type Config,
+  findOutdatedSettings,
+  findUnknownSettings,
+  type SettingSources,
+} from '../../platform/config/config.ts'
 import { version } from '../../platform/config/package-root.ts'
 import { describeSending } from '../../platform/config/sending-processes.ts'
 import type { Database } from '../../platform/db/connect.ts'
@@ -48,7 +53,7 @@ export async function banner({
     ...sealed
       .filter(({ undecryptable }) => undecryptable > 0)
       .map((count) => `  Attention  ${undecryptableWarning(count)}`),
-    ...[...findUnknownSettings(sources), ...findFormerNames(sources)].map((line) => `  Note       ${line}`),
+    ...[...findUnknownSettings(sources), ...findOutdatedSettings(sources)].map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...(config.SMTP_URL === undefined ? [] : liveProblems(config, 'smtp')).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,

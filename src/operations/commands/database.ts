@@ -37,7 +37,6 @@ export const databaseOf = (config: Config, log: Log, options: Options): Promise<
   openDatabase({
     url: config.DATABASE_URL,
     directUrl: config.DATABASE_DIRECT_URL,
-    replicaUrl: config.DATABASE_REPLICA_URL,
     dataDir: config.DATA_DIR,
     connectionsMax: config.DATABASE_CONNECTIONS,
     log,

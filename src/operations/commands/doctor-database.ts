@@ -1,10 +1,8 @@
 import { failingServersMax, findFailingServers } from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
-import { tuning } from '../../platform/config/tuning.ts'
 import { missingPrivilege } from '../../platform/db/connect-faults.ts'
 import { type Db, isConnectionFault } from '../../platform/db/db.ts'
 import { isMigrated } from '../../platform/db/migrate.ts'
-import { checkReplica } from '../../platform/db/replica-check.ts'
 import { onlyValue } from '../../platform/db/rows.ts'
 import { undecryptableWarning } from '../../platform/db/sealed.ts'
 import { isMarkedWith } from '../../platform/db/secret-mark.ts'
@@ -43,7 +41,6 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, Co
     yield await clock(opened.db)
     yield* pooler(config, opened.db)
     yield* checkCluster(opened.db)
-    if (opened.replica) yield await replica(opened.db, opened.replica)
     // The others need tables that pending migrations may create.
     if (migrated !== true) {
       yield* secretFile(config)
@@ -85,26 +82,6 @@ async function* readable(check: string, findings: AsyncGenerator<Finding>): Asyn
   } catch (error) {
     if (!isConnectionFault(error)) throw error
     yield bad(check, `cannot be checked, because a part of the database does not respond: ${(error as Error).message}`)
-  }
-}
-
-async function replica(db: Db, replica: Db): Promise<Finding> {
-  const state = await checkReplica(db, replica, tuning.replicaLagMsMax)
-  switch (state.kind) {
-    case 'current':
-      return good('Replica', `has the data of the database after ${Math.ceil(state.afterMs)} ms`)
-    case 'behind':
-      return bad(
-        'Replica',
-        `is ${state.bytes} bytes behind after ${tuning.replicaLagMsMax / 1_000} s, so the primary answers instead: check its load and its network`,
-      )
-    case 'promoted':
-      return bad(
-        'Replica',
-        'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
-      )
-    case 'unreachable':
-      return bad('Replica', `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running`)
   }
 }
 

@@ -158,18 +158,6 @@ test('doctor reports a connection pooler without a direct address', async () => 
   expect(await poolerLine({ DATABASE_DIRECT_URL: testDb.url })).toBeUndefined()
 })
 
-test('doctor reports a replica that cannot be used', async () => {
-  await using testDb = await createTestDb()
-  const replicaLine = async (DATABASE_REPLICA_URL: string) =>
-    /^.*Replica.*$/m.exec((await examine({ DATABASE_URL: testDb.url, DATABASE_REPLICA_URL })).stdout)?.[0]
-  expect(await replicaLine(testDb.url)).toMatch(
-    /^BAD {2}Replica {5}DATABASE_REPLICA_URL is not the address of a replica/,
-  )
-  expect(await replicaLine('postgres://waxwing@127.0.0.1:1/waxwing')).toMatch(
-    /^BAD {2}Replica {5}.*ECONNREFUSED.*check DATABASE_REPLICA_URL/,
-  )
-})
-
 test('doctor notes that sending is paused', async () => {
   await using pausedDb = await createTestDb()
   await pauseSending(pausedDb.db.statement, 'restored')

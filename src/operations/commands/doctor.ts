@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { openRelay } from '@waxwing/smtp-client'
 import { readSmtpUrl } from '../../delivery/delivery.ts'
-import { type Config, findFormerNames, findUnknownSettings, readSettings } from '../../platform/config/config.ts'
+import { type Config, findOutdatedSettings, findUnknownSettings, readSettings } from '../../platform/config/config.ts'
 import { describeSending } from '../../platform/config/sending-processes.ts'
 import { privateTargetWarning } from '../../platform/egress/private-targets.ts'
 import { hostOf } from '../../platform/values/domain.ts'
@@ -27,7 +27,7 @@ export async function doctor({ sources }: Call): Promise<number> {
   let notes = 0
   for await (const { check, ok, message, note: isNote } of findings(config, [
     ...findUnknownSettings(sources),
-    ...findFormerNames(sources),
+    ...findOutdatedSettings(sources),
   ])) {
     if (!ok) wrong++
     if (isNote) notes++

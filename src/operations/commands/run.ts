@@ -46,12 +46,11 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     const { createService } = await import('../../service.ts')
     const { banner } = await import('./banner.ts')
     const { countAllSealed } = await import('../sealed-tables.ts')
-    const { db, replica, address } = database
+    const { db, address } = database
     const service = await createService({
       config,
       secrets: { ...secrets, currentSince },
       db,
-      replica,
       databaseAddress: roles.includes('work') ? address : undefined,
       log,
       roles,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   ConfigError,
   describeConfig,
-  findFormerNames,
+  findOutdatedSettings,
   findUnknownSettings,
   readConfig,
   readSettings,
@@ -55,12 +55,27 @@ test('settings are read by their former name as well, which is reported', () => 
   expect(config).toMatchObject({ EGRESS_ALLOW_PRIVATE: true, EGRESS_PROXY_URL: proxy })
   const sources = { fileName: '.env', file: { WEBHOOK_PROXY_URL: 'http://proxy.example:3128' }, environment: former }
   expect(findUnknownSettings(sources)).toEqual([])
-  expect(findFormerNames(sources)).toEqual([
+  expect(findOutdatedSettings(sources)).toEqual([
     'WEBHOOK_ALLOW_PRIVATE is deprecated: call it EGRESS_ALLOW_PRIVATE.',
     'WEBHOOK_PROXY_URL is deprecated: call it EGRESS_PROXY_URL.',
   ])
   const sourceOf = (name: string) => describeConfig(config, sources).find((row) => row.name === name)!.source
   expect([sourceOf('EGRESS_ALLOW_PRIVATE'), sourceOf('EGRESS_CA_FILE')]).toEqual(['environment', 'default'])
+})
+
+test('a removed setting is reported, and is not unknown', () => {
+  const removed = { DATABASE_REPLICA_URL: 'postgres://replica.example/waxwing' }
+  const warning =
+    'DATABASE_REPLICA_URL is not used any more: everything is read from the database in DATABASE_URL. Remove it.'
+  for (const sources of [
+    { file: removed, environment: {} },
+    { file: {}, environment: removed },
+  ]) {
+    expect(readSettings(sources)).toEqual(readConfig({}))
+    expect(findUnknownSettings({ fileName: '.env', ...sources })).toEqual([])
+    expect(findOutdatedSettings(sources)).toEqual([warning])
+  }
+  expect(findOutdatedSettings({ file: { DATABASE_REPLICA_URL: '' }, environment: {} })).toEqual([])
 })
 
 test('normalizes domains', () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isLoopback } from '@waxwing/smtp-client'
 import { SetupFault } from '../values/errors.ts'
 import { type Environment, parseEnvFile, readSettingFile, unknownSettings } from './env-file.ts'
-import { type Setting, settings } from './settings.ts'
+import { removedSettings, type Setting, settings } from './settings.ts'
 
 type Parsed = { readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer V> ? V : never }
 type Completed = 'BASE_URL' | 'REQUIRE_VERIFIED_DOMAINS' | 'SUBMISSION_HOST'
@@ -98,7 +98,7 @@ export const readSettings = ({ file, environment }: Omit<SettingSources, 'fileNa
 
 /** Checks only the file, because the process environment contains many unrelated names. */
 export const findUnknownSettings = ({ fileName, file }: SettingSources): string[] =>
-  unknownSettings(fileName, file, [...Object.keys(settings), ...Object.keys(newNames)])
+  unknownSettings(fileName, file, [settings, newNames, removedSettings].flatMap(Object.keys))
 
 /** By the former name. */
 const newNames: Record<string, string> = Object.fromEntries(
@@ -107,11 +107,15 @@ const newNames: Record<string, string> = Object.fromEntries(
   ),
 )
 
-/** Returns a sentence about each setting that is set by its former name. */
-export const findFormerNames = ({ file, environment }: Pick<SettingSources, 'file' | 'environment'>): string[] =>
-  Object.entries(newNames).flatMap(([formerly, name]) =>
-    (environment[formerly] ?? file[formerly])?.trim() ? [`${formerly} is deprecated: call it ${name}.`] : [],
-  )
+/** Returns a sentence about each setting that is set by its former name, or was removed. */
+export function findOutdatedSettings({ file, environment }: Pick<SettingSources, 'file' | 'environment'>): string[] {
+  const isSet = (name: string) => valueIn({ ...file, ...environment }, name, undefined) !== undefined
+  const entriesOf = (names: Record<string, string>) => Object.entries(names).filter(([name]) => isSet(name))
+  return [
+    ...entriesOf(newNames).map(([formerly, name]) => `${formerly} is deprecated: call it ${name}.`),
+    ...entriesOf(removedSettings).map(([name, now]) => `${name} is not used any more: ${now}. Remove it.`),
+  ]
+}
 
 /** Returns the rows that `waxwing config` prints: each setting with its value, source and meaning. */
 export function describeConfig(config: Config, { fileName, file, environment }: SettingSources) {

@@ -77,11 +77,6 @@ export const settings = {
     databaseUrl,
     { secret: true },
   ),
-  DATABASE_REPLICA_URL: optional(
-    'Streaming replica of the database in DATABASE_URL, used for lists, exports and metrics.',
-    databaseUrl,
-    { secret: true },
-  ),
   DATABASE_CONNECTIONS: setting(
     '10',
     'Database connections per process. One additional connection listens for notifications.',
@@ -237,6 +232,11 @@ export const settings = {
     { secret: true },
   ),
 } as const
+
+/** Settings of earlier versions that are not used any more, with what applies now. */
+export const removedSettings: Record<string, string> = {
+  DATABASE_REPLICA_URL: 'everything is read from the database in DATABASE_URL',
+}
 
 /** The heading of a group of settings, by its first one. */
 export const settingGroups: Partial<Record<string, string>> = {

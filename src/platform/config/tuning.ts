@@ -35,8 +35,6 @@ export const tuning = {
   mailServerTestMs: 14_000,
   /** Tests of one organization, with bursts of 20. */
   mailServerTestsPerMinute: 30,
-  /** The replica is not used while its data is older than this. */
-  replicaLagMsMax: 5_000,
   /** How often a process looks for a public address that another one has stored. */
   addressCheckMs: 10_000,
 }

@@ -1,8 +1,7 @@
 import type { Stage } from '../runtime/stage.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { type Db, isConnectionFault, isQueryCanceled, isRetryable, type Reader } from './db.ts'
-import type { Replica } from './replica.ts'
+import { type Db, isQueryCanceled, type Reader } from './db.ts'
 
 /** Applies to each statement of a list, search or report. */
 const statementTimeoutMs = 3_000
@@ -16,28 +15,16 @@ export type BoundedRead = <Result>(
   work: (db: Reader, organizationId: OrganizationId) => Promise<Result>,
 ) => Promise<Result>
 
-export type BoundedReadOptions = {
-  timeoutMs?: number
-  /** Used instead of the database where it is recent enough. */
-  replica?: Replica | undefined
-}
-
 export function createBoundedRead(
   db: Db,
   stage: Stage,
-  { timeoutMs = statementTimeoutMs, replica }: BoundedReadOptions = {},
+  { timeoutMs = statementTimeoutMs }: { timeoutMs?: number } = {},
 ): BoundedRead {
   const limits = { statementTimeoutMs: timeoutMs }
   return (organizationId, work) =>
     stage.run(organizationId, async () => {
-      const read = (tx: Reader) => work(tx, organizationId)
       try {
-        const readFrom = replica?.find(organizationId)
-        if (!readFrom) return await db.begin(read, limits)
-        return await readFrom.begin(read, limits).catch((error: unknown) => {
-          if (!isReplicaFault(error)) throw error
-          return db.begin(read, limits)
-        })
+        return await db.begin((tx) => work(tx, organizationId), limits)
       } catch (error) {
         if (!isQueryCanceled(error)) throw error
         throw new Refusal(
@@ -48,10 +35,3 @@ export function createBoundedRead(
       }
     })
 }
-
-/** Thrown by a read whose result on the replica would be wrong. It is repeated on the primary. */
-export class ReplicaIsBehind extends Error {}
-
-/** The replica is unavailable, behind, or canceled the statement because it was about to replay a change of the same rows. */
-const isReplicaFault = (error: unknown) =>
-  error instanceof ReplicaIsBehind || (!isQueryCanceled(error) && (isConnectionFault(error) || isRetryable(error)))

@@ -15,8 +15,6 @@ export type Database = {
   db: Db
   /** For child processes, which use the same database. */
   address: Pick<DbOptions, 'connection' | 'direct'>
-  /** A streaming replica, which may be unreachable. */
-  replica?: Db | undefined
   /** Shown at startup, without password. */
   description: string
   note: string | null
@@ -27,7 +25,6 @@ export type DatabaseOptions = {
   url: string | undefined
   /** The same database without a connection pooler. */
   directUrl?: string | undefined
-  replicaUrl?: string | undefined
   dataDir: string
   connectionsMax: number
   log: Log
@@ -69,19 +66,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function open(options: DatabaseOptions): Promise<Database> {
-  const { url, directUrl, replicaUrl, connectionsMax, log, signal } = options
+  const { url, directUrl, connectionsMax, log, signal } = options
   const { applicationName = 'waxwing' } = options
   const pool: PoolOptions = { connectionsMax, applicationName }
   if (url !== undefined) {
     if (directUrl !== undefined) pool.direct = { connectionString: directUrl }
     const db = await connect({ connectionString: url }, pool, log, signal)
-    const replica =
-      replicaUrl === undefined ? undefined : openDb({ connection: { connectionString: replicaUrl }, ...pool })
-    const close = async () => {
-      await Promise.all([db.close(), replica?.close()])
-    }
     const address = { connection: { connectionString: url }, direct: pool.direct }
-    return { db, address, replica, description: withoutPassword(url), note: null, close }
+    return { db, address, description: withoutPassword(url), note: null, close: () => db.close() }
   }
   const embedded = await start(options)
   const address = { connection: embedded.connection }

@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client'
 import { measure } from '../runtime/measure.ts'
 import type { Db } from './db.ts'
-import type { Replica } from './replica.ts'
 
 /** Registers gauges of the connection pool of this process. */
 export function measurePool({ pool }: Db, registry: Registry): void {
@@ -11,9 +10,4 @@ export function measurePool({ pool }: Db, registry: Registry): void {
   measure(registry, `${name}_max`, 'Limit of the connection pool.', () => pool.options.max)
   measure(registry, `${name}_in_use`, inUse, () => pool.totalCount - pool.idleCount)
   measure(registry, `${name}_waiting`, waiting, () => pool.waitingCount)
-}
-
-export function measureReplica(replica: Replica, registry: Registry): void {
-  const help = 'How old the data of the replica may be. Infinite until it was compared with the primary.'
-  measure(registry, 'waxwing_database_replica_lag_seconds', help, () => replica.lagMs / 1_000)
 }
