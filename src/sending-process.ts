@@ -104,10 +104,9 @@ async function run({
     stop: async () => {
       clearInterval(idling)
       await broadcaster.stop()
-      base.tasks.stop()
-      await delivery.servers.close()
+      await delivery.close()
+      await base.close()
       await counts.stop()
-      await hints.stop()
       await db.close()
       log.flush()
     },

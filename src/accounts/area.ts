@@ -99,10 +99,14 @@ export function accountsArea(platform: Platform, accounts: Accounts, hooks: Acco
       loop('delete expired sessions and links', hourMs, () => deleteExpiredCredentials(db)),
       loop('delete old API requests', hourMs, () => deleteExpiredApiRequests(db)),
     ],
-    serve: async () => keys.start(),
-    closed: async () => {
-      keys.stop()
-      await apiRequests.stop()
+    start: async ({ serves }) => {
+      if (serves) keys.start()
+    },
+    stop: {
+      afterRequests: async () => {
+        keys.stop()
+        await apiRequests.stop()
+      },
     },
   }
 }

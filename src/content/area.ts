@@ -52,6 +52,6 @@ export function contentArea(platform: Platform, { runner }: ContentBase, { sende
           loop('move images to the bucket', hourMs, () => moveImages(db, bucketFiles)),
         ]
       : [],
-    stop: () => linkChecker.close(),
+    stop: { last: () => linkChecker.close() },
   }
 }

@@ -71,7 +71,7 @@ export function createDelivery({ secrets, db, baseUrl }: Platform, base: Deliver
 }
 
 export function deliveryArea(platform: Platform, delivery: Delivery, hooks: DeliveryHooks): Area {
-  const { db, log, read, stageRegistry, metrics, roles } = platform
+  const { db, log, read, stageRegistry, metrics } = platform
   const { relay, servers, sites } = delivery
   const domains = domainParts(platform, delivery, hooks)
   const loop = loopsOf(platform)
@@ -92,16 +92,13 @@ export function deliveryArea(platform: Platform, delivery: Delivery, hooks: Deli
       loop('copy limits of the operator', minuteMs, () => copyDefaults(db)),
       loop('check domains', minuteMs, () => checkDueDomains({ ...domains, log })),
     ],
-    start: async () => {
-      if (!roles.includes('work')) return
+    start: async ({ works }) => {
+      if (!works) return
       if (relay) measureRelay(relay, metrics)
       const help = 'Mail servers of organizations that do not accept email, as far as this process uses them.'
       measure(metrics, 'waxwing_mail_servers_failing', help, () => servers.down)
     },
-    stop: async () => {
-      delivery.connector.close()
-      await servers.close()
-    },
+    stop: { last: () => delivery.close() },
   }
 }
 

@@ -46,6 +46,7 @@ export function createDeliveryBase(base: Base, options: DeliveryBaseOptions) {
     dkimDomain: dkim?.domain,
   })
   const connector = new Connector({ db, box: mailServerBox(secrets), egress: base.egress })
+  const servers = createServers(base, options, { relay, connector, onOutcome })
   return {
     relay,
     dkim,
@@ -53,10 +54,14 @@ export function createDeliveryBase(base: Base, options: DeliveryBaseOptions) {
     hosts,
     policy,
     connector,
-    servers: createServers(base, options, { relay, connector, onOutcome }),
+    servers,
     senders: new Senders({ db, policy, dkim, box: domainKeyBox(secrets), hosts, defaultSender: mailFrom }),
     limits: new SendingLimits(db, stageRegistry),
     sites: new ReceivingSites(db, new SiteLookup(db, stageRegistry, openCachedDns(config.DNS_SERVERS))),
+    close: async () => {
+      connector.close()
+      await servers.close()
+    },
   }
 }
 

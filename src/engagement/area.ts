@@ -88,15 +88,18 @@ export function engagementArea(platform: Platform, engagement: Engagement, below
       pages: [unsubscribeRoutes({ db, tokens, hits, addresses, pages, baseUrl, recipientNamesMsMax })],
     },
     background: [loopsOf(platform)('delete expired signatures', hourMs, () => forgetExpiredSignatures(db))],
-    serve: async () => {
+    start: async ({ serves }) => {
+      if (!serves) return
       bounces = await listenForBounces(platform, verdicts, below.delivery)
       await hits.checkSpool()
       replaying.start()
     },
-    close: () => bounces?.close(),
-    closed: async () => {
-      await replaying.stop()
-      await hits.close()
+    stop: {
+      withRequests: () => bounces?.close(),
+      afterRequests: async () => {
+        await replaying.stop()
+        await hits.close()
+      },
     },
     bouncePort: () => bounces?.port,
   }

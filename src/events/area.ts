@@ -102,13 +102,15 @@ export function eventsArea(platform: Platform, { recorder }: Events, hooks: Even
       await checkFeedEpoch(db, log)
       counting.start()
     },
-    close: () => waiting.close(),
-    closed: () => recorder.drained(),
-    stop: async () => {
-      await counting.stop()
-      await counts.run().catch((error) => log.warn({ err: error }, 'Counts are left for the next start'))
-      webhooks.close()
-      exports.close()
+    stop: {
+      withRequests: () => waiting.close(),
+      afterRequests: () => recorder.drained(),
+      last: async () => {
+        await counting.stop()
+        await counts.run().catch((error) => log.warn({ err: error }, 'Counts are left for the next start'))
+        webhooks.close()
+        exports.close()
+      },
     },
   }
 }

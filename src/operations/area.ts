@@ -33,7 +33,7 @@ export type OperationsHooks = {
 }
 
 export function operationsArea(platform: Platform, below: Below, hooks: OperationsHooks): Area {
-  const { config, db, log, read, publicAddress, metrics, bucket, roles } = platform
+  const { config, db, log, read, publicAddress, metrics, bucket } = platform
   const { pause, settings } = below
   const { keys, throttle } = below.accounts
   const { relay, dkim, policy, senders, servers, spfSources } = below.delivery
@@ -88,9 +88,9 @@ export function operationsArea(platform: Platform, below: Below, hooks: Operatio
       loop('check encrypted values', 10 * minuteMs, () => secretCheck.run()),
       loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log, bucket })),
     ],
-    start: async () => {
+    start: async ({ works }) => {
       measureLastBackup(metrics, db)
-      if (roles.includes('work')) measurePause(pause, metrics)
+      if (works) measurePause(pause, metrics)
       await pause.refresh()
     },
   }

@@ -15,6 +15,16 @@ export type Routes = Partial<Record<Mount, FastifyPluginAsyncTypebox[]>>
 /** A worker or a loop. */
 export type Background = { start(): void; firstRun: Promise<void>; stop(): Promise<void> }
 
+/** Areas stop from the top to the bottom, all of them at one point before the next. Everything is optional. */
+export type Stop = {
+  /** While requests end, together with the other areas: ends what would keep requests open. */
+  withRequests?(): Promise<void> | void
+  /** When there are no requests any more. */
+  afterRequests?(): Promise<void> | void
+  /** After everything that uses the area: requests, workers and loops. */
+  last?(): Promise<void> | void
+}
+
 /** What an area adds to a process. Everything is optional. */
 export type Area = {
   /** Of processes that serve. */
@@ -22,15 +32,8 @@ export type Area = {
   /** Of processes that work: workers of the queue and loops. They start one after the other. */
   background?: Background[]
   /** Called before the process listens, areas from the bottom to the top. */
-  start?(): Promise<void>
-  /** The same, in processes that serve. */
-  serve?(): Promise<void>
-  /** Ends what would keep requests open. */
-  close?(): Promise<void> | void
-  /** Called when there are no requests any more, areas from the top to the bottom. */
-  closed?(): Promise<void> | void
-  /** Called after everything that uses the area has stopped. */
-  stop?(): Promise<void> | void
+  start?(process: { serves: boolean; works: boolean }): Promise<void>
+  stop?: Stop
 }
 
 /** Creates loops whose failures are logged. */

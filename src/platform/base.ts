@@ -30,26 +30,32 @@ export type Base = ReturnType<typeof createBase>
 
 /** What every area builds on, in the service and in its sending processes. */
 export function createBase({ spareTaskProcesses: spare, ...options }: BaseOptions) {
-  const { config, limits, secrets, log, metrics } = options
+  const { config, limits, secrets, log, hints, metrics } = options
   const stageRegistry = new StageRegistry()
   stageRegistry.measure(metrics)
+  const tasks = createTaskPool({
+    processes: limits.taskProcesses,
+    spare,
+    registry: metrics,
+    stages: stageRegistry,
+    log,
+  })
   return {
     ...options,
     stageRegistry,
     failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
-    tasks: createTaskPool({
-      processes: limits.taskProcesses,
-      spare,
-      registry: metrics,
-      stages: stageRegistry,
-      log,
-    }),
+    tasks,
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     /** How addresses that users typed are called. */
     egress: {
       allowPrivate: config.EGRESS_ALLOW_PRIVATE,
       proxyUrl: config.EGRESS_PROXY_URL,
       ca: webhookAuthoritiesOf(config),
+    },
+    /** After everything that uses it. */
+    close: async () => {
+      tasks.stop()
+      await hints.stop()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Area, Role } from './area.ts'
+import type { Area, Role, Stop } from './area.ts'
 import type { Config } from './config/config.ts'
 import { add } from './http/add-routes.ts'
 import { healthRoutes } from './http/health.routes.ts'
@@ -48,7 +48,6 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
   const { METRICS_PORT: metricsPort, METRICS_HOST: metricsHost } = config
   const metricsServer = metricsPort === undefined ? undefined : createMetricsServer(platform, metricsText)
   const background = areas.flatMap((area) => area.background ?? [])
-  const fromTheTop = areas.toReversed()
   const addressCheck = new Loop({
     name: 'look for a new public address',
     everyMs: platform.limits.addressCheckMs,
@@ -74,9 +73,12 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
     isStopping = true
     if (works) await Promise.all([processes?.stop(), ...background.map((part) => part.stop())])
   }
+  const stopAreas = async (point: keyof Stop) => {
+    for (const area of areas.toReversed()) await area.stop?.[point]?.()
+  }
   const stopServing = async () => {
-    await Promise.all([...areas.map((area) => area.close?.()), server.close(), metricsServer?.close()])
-    for (const area of fromTheTop) await area.closed?.()
+    await Promise.all([...areas.map((area) => area.stop?.withRequests?.()), server.close(), metricsServer?.close()])
+    await stopAreas('afterRequests')
   }
   return {
     server,
@@ -84,12 +86,11 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
     start: async () => {
       stopMonitor = monitorEventLoop({ log, registry: metrics })
       await hints.start()
-      for (const area of areas) await area.start?.()
       if (publicAddress.source !== 'environment') {
         addressCheck.start()
         await addressCheck.firstRun
       }
-      if (serves) for (const area of areas) await area.serve?.()
+      for (const area of areas) await area.start?.({ serves, works })
       const port = serves ? config.PORT : config.WORK_PORT
       if (port !== undefined) await server.listen({ port, host: config.HOST })
       if (metricsPort !== undefined) await metricsServer?.listen({ port: metricsPort, host: metricsHost })
@@ -99,9 +100,8 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
       // In parallel, so that emails and deliveries in flight get the full time limit.
       await Promise.all([stopWorking(), stopServing()])
       await addressCheck.stop()
-      for (const area of fromTheTop) await area.stop?.()
-      platform.tasks.stop()
-      await hints.stop()
+      await stopAreas('last')
+      await platform.close()
       stopMonitor()
     },
   }

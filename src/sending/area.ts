@@ -117,7 +117,8 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
       loop('remove expired contents of emails', hourMs, () => removeExpiredContents(db)),
       loop('trim the inbox', hourMs, () => trimInbox(db)),
     ],
-    serve: async () => {
+    start: async ({ serves }) => {
+      if (!serves) return
       const { config } = platform
       const { keys, keyLimit, apiRequests } = below.accounts
       submission = await listenForSubmission({
@@ -130,7 +131,7 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
         log,
       })
     },
-    close: () => submission?.close(),
+    stop: { withRequests: () => submission?.close() },
     submissionPorts: () => ({ port: submission?.port, tlsPort: submission?.tlsPort }),
   }
 }
