@@ -69,6 +69,7 @@ async function run({
     metrics,
     baseUrl: () => state.baseUrl,
   })
+  await base.formats.load()
   const delivery = createDeliveryBase(base, {
     connectionPart,
     onMailServerChange: recordMailServerChange,

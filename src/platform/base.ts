@@ -3,6 +3,7 @@ import type { Config } from './config/config.ts'
 import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import type { Tuning } from './config/tuning.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
+import { Formats } from './db/formats.ts'
 import type { Hints } from './queue/hints.ts'
 import { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
@@ -30,7 +31,7 @@ export type Base = ReturnType<typeof createBase>
 
 /** What every area builds on, in the service and in its sending processes. */
 export function createBase({ spareTaskProcesses: spare, ...options }: BaseOptions) {
-  const { config, limits, secrets, log, hints, metrics } = options
+  const { config, limits, secrets, db, log, hints, metrics } = options
   const stageRegistry = new StageRegistry()
   stageRegistry.measure(metrics)
   const tasks = createTaskPool({
@@ -43,6 +44,7 @@ export function createBase({ spareTaskProcesses: spare, ...options }: BaseOption
   return {
     ...options,
     stageRegistry,
+    formats: new Formats(db),
     failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
     tasks,
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),

@@ -41,7 +41,7 @@ export type ServiceProcess = {
 /** Starts and stops the areas in a process, and serves their routes. */
 export async function createProcess(options: ProcessOptions): Promise<ServiceProcess> {
   const { platform, areas, processes } = options
-  const { config, log, failures, hints, metrics, publicAddress, roles } = platform
+  const { config, log, failures, formats, hints, metrics, publicAddress, roles } = platform
   const [serves, works] = [roles.includes('serve'), roles.includes('work')]
   const metricsText = metricsTextOf(metrics)
   const server = await createMainServer(options, metricsText)
@@ -55,6 +55,12 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
       await publicAddress.refresh()
       processes?.passOnBaseUrl()
     },
+    failures,
+  })
+  const formatCheck = new Loop({
+    name: 'look for older processes',
+    everyMs: platform.limits.formatCheckMs,
+    run: () => formats.check(),
     failures,
   })
   let stopMonitor = () => {}
@@ -86,6 +92,8 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
     start: async () => {
       stopMonitor = monitorEventLoop({ log, registry: metrics })
       await hints.start()
+      formatCheck.start()
+      await formatCheck.firstRun
       if (publicAddress.source !== 'environment') {
         addressCheck.start()
         await addressCheck.firstRun
@@ -100,6 +108,7 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
       // In parallel, so that emails and deliveries in flight get the full time limit.
       await Promise.all([stopWorking(), stopServing()])
       await addressCheck.stop()
+      await formatCheck.stop()
       await stopAreas('last')
       await platform.close()
       stopMonitor()

@@ -116,7 +116,7 @@ export async function selectContents(client: pg.ClientBase): Promise<Contents> {
 export async function countServices(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`
     select count(distinct coalesce(client_addr::text, '') || application_name)::int as count from pg_stat_activity
-    where datname = current_database() and application_name = 'waxwing' and pid <> pg_backend_pid()`)
+    where datname = current_database() and application_name ~ '^waxwing( [(]|$)' and pid <> pg_backend_pid()`)
   return rows[0]!.count
 }
 

@@ -37,6 +37,8 @@ export const tuning = {
   mailServerTestsPerMinute: 30,
   /** How often a process looks for a public address that another one has stored. */
   addressCheckMs: 10_000,
+  /** How often a process looks for older ones after an upgrade (`Formats`). */
+  formatCheckMs: 10_000,
 }
 
 export type Tuning = typeof tuning

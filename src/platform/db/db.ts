@@ -3,6 +3,7 @@ import type { BeginOptions, Reader, Tx, Writer } from './access.ts'
 import { onShards } from './cluster/shards.ts'
 import { keepsPlans } from './kept-plans.ts'
 import { type Listening, listen } from './listen.ts'
+import { newestMigration } from './newest-migration.ts'
 import { reader } from './reader.ts'
 import { connectSession } from './session.ts'
 import { type Sql, sql } from './sql.ts'
@@ -63,7 +64,8 @@ export function openDb(options: DbOptions): Db {
   const { statementTimeoutMs = defaultStatementTimeoutMs } = options
   const settingsOf = (connection: Connection) => ({
     ...withFixedOptions(connection),
-    application_name: applicationName,
+    // By the number, other processes know which formats this one reads (`Formats`).
+    application_name: `${applicationName} (${newestMigration})`,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: answerTimeoutMs(statementTimeoutMs),
     types,
@@ -116,13 +118,16 @@ export function openDb(options: DbOptions): Db {
   return db
 }
 
-/** pg uses either the options in the URL or ours, so those in the URL are moved in front of ours. */
+/**
+ * pg uses either the parameters in the URL or ours, so options in the URL are moved in front of ours, and a name in it is
+ * removed.
+ */
 function withFixedOptions(connection: Connection): Connection & { options: string } {
   if (!('connectionString' in connection)) return { ...connection, options: fixedOptions }
   const [address = '', query = ''] = connection.connectionString.split(/\?(.*)/s)
   const theirs = new URLSearchParams(query).getAll('options')
   // The rest is kept verbatim, because pg is strict about percent-encoding.
-  const rest = query.split('&').filter((parameter) => !parameter.startsWith('options='))
+  const rest = query.split('&').filter((parameter) => !/^(options|application_name)=/.test(parameter))
   return { connectionString: `${address}?${rest.join('&')}`, options: [...theirs, fixedOptions].join(' ') }
 }
 

@@ -1,17 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../config/package-root.ts'
 import { SetupFault } from '../values/errors.ts'
 import { detectDistribution, distribute, findDistributedTables, runSequentially } from './cluster/distribute.ts'
 import { runConcurrently, splitStatements } from './concurrent-migration.ts'
 import type { Db, Tx } from './db.ts'
+import { markKnownByAll } from './formats.ts'
 import { withMigrationLock } from './migration-lock.ts'
+import { migrationsFolder, newestMigration } from './newest-migration.ts'
 import { onlyValue } from './rows.ts'
 import { isReadOnly } from './transaction.ts'
 
 export type Migration = { number: number; name: string; text: string }
 
-export function readMigrations(folder = join(packageRoot, 'src/platform/db/migrations')): Migration[] {
+export function readMigrations(folder = migrationsFolder): Migration[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
@@ -35,6 +36,9 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   for (const migration of migrations) {
     if (await withMigrationLock(direct, (tx) => runOnce(direct, tx, migration, migrations))) done.push(migration.name)
   }
+  // No other process has used the database that this one has created.
+  if (done.length === migrations.length && migrations.at(-1)?.number === newestMigration)
+    await markKnownByAll(direct.statement)
   await detectDistribution(db)
   // Also if this process ran no migration: the one that did may still distribute the tables, or was killed before.
   if (db.isDistributed) await distribute(direct)
