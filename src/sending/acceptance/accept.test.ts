@@ -13,7 +13,8 @@ import { TaskPool } from '../../platform/tasks/pool.ts'
 import { parseId } from '../../platform/values/ids.ts'
 import { Uploads } from '../attachments/uploads.ts'
 import { Acceptor } from './accept.ts'
-import type { NewEmail } from './submission.ts'
+import { NewOrganizationQuota } from './new-organization-quota.ts'
+import type { NewEmail, Submission } from './submission.ts'
 
 const newApp = await startSharedApp({}, ['serve'])
 const organizationOf = ({ organizationId }: TestApp) => parseId('org', organizationId)!
@@ -187,10 +188,10 @@ const tasks = new TaskPool({ processes: 2 })
 const runner = new TemplateRunner({ tasks, cpuMs: 20 })
 afterAll(() => tasks.stop())
 
-const acceptorOn = ({ db }: TestApp) => {
+const acceptorOn = ({ db }: TestApp, quota?: NewOrganizationQuota) => {
   const stages = new StageRegistry()
   return new Acceptor({
-    ...{ db, stages, runner, senders: anySender },
+    ...{ db, stages, runner, senders: anySender, quota },
     builtInFlows: new BuiltInFlows(db),
     templates: new TemplateCache(db),
     uploads: new Uploads(db, stages, { mibPerOrganization: 1 }),
@@ -465,4 +466,40 @@ test('of emails with the same Message-ID that arrive at once for other recipient
   const rows = await app.db<{ email: string }>`
     select email from messages where organization_id = ${organizationOf(app)} order by email limit 3`
   expect(rows.map(({ email }) => email)).toEqual(['ada@example.com', 'ben@example.com', 'cleo@example.com'])
+})
+
+test('a repeated request whose message was erased fails alone', async () => {
+  const [app, other] = [await newApp(), await newApp()]
+  const acceptor = acceptorOn(app)
+  const erased = requestOf(other, await createFlow(other), { order_id: 1 })
+  await acceptor.acceptEmail(...erased)
+  // An organization is deleted in steps: its messages before its keys.
+  await app.db.statement`delete from messages where organization_id = ${organizationOf(other)}`
+  const others = requestOf(app, await createFlow(app), { order_id: 1 })
+  const [failed, accepted] = await Promise.allSettled([
+    acceptor.acceptEmail(...erased),
+    acceptor.acceptEmail(...others),
+  ])
+  expect(failed).toMatchObject({ status: 'rejected', reason: { type: 'not_found', message: 'Message not found.' } })
+  expect(accepted).toMatchObject({ status: 'fulfilled', value: { email: { messages: [{ status: 'queued' }] } } })
+})
+
+test('a request whose slow template is drafted first uses no quota of others until then', async () => {
+  const app = await newApp()
+  const organizationId = organizationOf(app)
+  await app.db.statement`update organizations set self_registered = true where id = ${organizationId}`
+  const slow = '{% for row in (1..1500) %}{{ "" }}{% endfor %}'
+  const flowId = await createFlow(app)
+  const slowFlowId = await createFlow(app, { subject: `${slow}Slow` })
+  const [, email, key] = requestOf(app, flowId, { order_id: 1 })
+  const [, slowEmail] = requestOf(app, slowFlowId, { order_id: 1 })
+  const acceptor = acceptorOn(app, new NewOrganizationQuota(app.db, 1))
+  const both: Submission = { organizationId, emails: [email, slowEmail], isAtomic: true, key: null }
+  // In one batch: two messages, which the quota does not allow, and one, which it does.
+  const [refused, accepted] = await Promise.allSettled([
+    acceptor.accept(both),
+    acceptor.acceptEmail(organizationId, email, key),
+  ])
+  expect(refused).toMatchObject({ status: 'rejected', reason: { type: 'rate_limited' } })
+  expect(accepted).toMatchObject({ status: 'fulfilled', value: { email: { messages: [{ status: 'queued' }] } } })
 })

@@ -113,6 +113,7 @@ export class Drafter {
       }
     }
     if (slow.length > 0) return { slow }
+    this.#parts.allowance?.use(organizationId, draft.messages.length)
     const [first] = draft.messages
     if (first && key) draft.keys.push(newKey(organizationId, key, first.message.id, draft.results))
     return draft
@@ -148,7 +149,7 @@ export class Drafter {
           newKey(organizationId, recipient.key, message.id, [{ ok: true, email: { ...accepted, messages: [shown] } }]),
         )
     }
-    allowance?.use(organizationId, draft.messages.length - length)
+    allowance?.check(organizationId, draft.messages.length)
     // Of an email whose recipients all have messages already, nothing is stored.
     if (id && content && draft.messages.length > length)
       draft.contents.push({ organizationId, id, content, sendAt: email.sendAt })

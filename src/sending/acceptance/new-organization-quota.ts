@@ -9,7 +9,9 @@ const knownMax = 10_000
 
 /** The remaining quota of the organizations of one batch. */
 export type Allowance = {
-  /** Throws `Refusal` if the organization would exceed its daily limit; nothing is used then. */
+  /** Throws `Refusal` if this many messages would exceed the daily limit of the organization. */
+  check(organizationId: OrganizationId, messages: number): void
+  /** Must have been checked. */
   use(organizationId: OrganizationId, messages: number): void
   /** Must be called once the batch is committed or has failed. */
   release(): void
@@ -54,10 +56,13 @@ export class NewOrganizationQuota {
   #allowance(left: Map<OrganizationId, number>, opensAt: ReadonlyMap<OrganizationId, number>, now: number): Allowance {
     const used = new Map<OrganizationId, number>()
     return {
+      check: (id, messages) => {
+        const count = left.get(id)
+        if (count !== undefined && messages > Math.max(count, 0)) throw this.#usedUp(opensAt.get(id)!, now)
+      },
       use: (id, messages) => {
         const count = left.get(id)
         if (count === undefined) return
-        if (messages > Math.max(count, 0)) throw this.#usedUp(opensAt.get(id)!, now)
         left.set(id, count - messages)
         used.set(id, (used.get(id) ?? 0) + messages)
         this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + messages)
@@ -89,4 +94,4 @@ export class NewOrganizationQuota {
   }
 }
 
-const noLimits: Allowance = { use: () => {}, release: () => {} }
+const noLimits: Allowance = { check: () => {}, use: () => {}, release: () => {} }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../platform/db/db.ts'
-import { Refusal } from '../../platform/values/errors.ts'
+import { notFound, Refusal } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { findUsedKeys, findWrittenMessages, type StoredAnswer, type UsedKey } from './accept.sql.ts'
 import { type EmailResult, keyName, type NewEmail } from './submission.ts'
@@ -45,11 +45,14 @@ export async function findAnswers(
           const { type, message, fields } = email.error
           return { ok: false, error: new Refusal(type, message, { fields }) }
         }
-        const messages = email.messages.map(({ contact_created: contactCreated, ...message }) => {
-          const { contactId, email: address } = written.get(message.id)!
+        const stored = email.messages.flatMap(({ id }) => written.get(id) ?? [])
+        // Those of a deleted organization are erased before its keys.
+        if (stored.length < email.messages.length) return { ok: false, error: notFound('message') }
+        const messages = email.messages.map(({ contact_created: contactCreated, ...message }, index) => {
+          const { contactId, email: address } = stored[index]!
           return { ...message, contactId, contactCreated, email: address }
         })
-        const { queuedAt, sendAt } = written.get(messages[0]!.id)!
+        const { queuedAt, sendAt } = stored[0]!
         return { ok: true, email: { id: email.id, queuedAt, sendAt, messages } }
       })
       return [keyName(row.organizationId, row.key), { requestHash: row.requestHash, results }]
