@@ -3,7 +3,7 @@ import type { LRUCache } from 'lru-cache'
 import { allConnections, type ConnectionPart, connectionsOf } from '../../platform/config/sending-processes.ts'
 import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { createCache, getOrFetch, refetch } from '../../platform/runtime/cache.ts'
+import { createCache, getOrFetch, kept, refetch } from '../../platform/runtime/cache.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { MailServerId, OrganizationId } from '../../platform/values/ids.ts'
 import { chooseServers } from './choose.ts'
@@ -56,12 +56,15 @@ export class MailServers {
   readonly #installation: readonly OpenServer[] | undefined
   readonly #known: LRUCache<OrganizationId, Known>
   #part: ConnectionPart
+  /** Changes when the organization of the operator is deleted. */
+  readonly #findOperator: () => Promise<OrganizationId | undefined>
   #operator: OrganizationId | undefined
   #others = { exist: false, checkedAt: Number.NEGATIVE_INFINITY }
 
   constructor(options: MailServersOptions) {
     this.#options = options
-    const { relay } = options
+    const { db, relay } = options
+    this.#findOperator = kept(recentMs, async () => (await findOperator(db))?.id)
     this.#part = options.connectionPart ?? allConnections
     this.#installation = relay && [installationOf(relay, options)]
     this.#known = createCache<OrganizationId, Known>(organizationsMax, {
@@ -121,7 +124,7 @@ export class MailServers {
 
   /** The servers for emails of the service to its users. */
   async serversOfInstallation(id: string, from: string): Promise<readonly OpenServer[] | undefined> {
-    this.#operator ??= (await findOperator(this.#options.db))?.id
+    this.#operator = await this.#findOperator()
     if (this.#operator) await this.load(this.#operator)
     const shared = chooseServers(this.#shared(), { id, kind: 'transactional', from })
     return shared.length > 0 ? shared : this.#installation
@@ -226,7 +229,7 @@ export class MailServers {
 
   async #find(organizationId: OrganizationId): Promise<readonly MailServerRow[]> {
     const { db } = this.#options
-    this.#operator ??= (await findOperator(db))?.id
+    this.#operator = await this.#findOperator()
     const read = () => selectUsableServers(db, organizationId)
     if (this.#operator === organizationId) return readOfOperator(db, 'mail servers', organizationId, read)
     // Not in one statement: those of the operator may be on a node that is down.

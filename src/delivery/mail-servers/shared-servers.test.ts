@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest'
+import { openRelay } from '@waxwing/smtp-client'
+import { expect, test, vi } from 'vitest'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
 import { join, registerOther } from '../../../test/support/people.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
+import { dayMs } from '../../platform/values/durations.ts'
+import { newId, parseId } from '../../platform/values/ids.ts'
+import { MailServers } from './mail-servers.ts'
 
 const path = '/organization/mail-servers'
 const moved = { url: 'smtp://ada:secret@smtp.acme.example:2525' }
@@ -108,4 +112,33 @@ test('owners learn by email who changed the connection of a mail server, also if
   expect(await notices()).toEqual([owners, [expect.stringContaining('The mail server Mine was added. By member@')]])
   await app.manage('PATCH', `${path}/${server.id}`, { is_shared: true })
   expect(await notices()).toEqual([owners, [expect.stringContaining('was shared with all organizations')]])
+})
+
+test('an organization that becomes the operator shares its mail servers instead of the one before', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const next = await registerOther(app)
+  const open = () => openRelay('smtp://127.0.0.1:1')
+  const servers = new MailServers({ db: app.db, relay: undefined, open, onState: () => {} })
+  const email = { organizationId: newId('org'), id: newId('msg'), flowKind: 'marketing' as const, mailServerId: null }
+  const names = async () => {
+    await servers.changed(email.organizationId)
+    return servers.serversFor(email, 'hello@acme.example')?.map(({ name }) => name)
+  }
+  const share = async ({ manage }: Pick<typeof next, 'manage'>, name: string) =>
+    expect((await manage('POST', path, { name, ...moved, is_shared: true })).status).toBe(201)
+  await share(app, 'First')
+  expect(await names()).toEqual(['First'])
+
+  await app.db.statement`update organizations set is_operator = false`
+  await app.db.statement`
+    update organizations set is_operator = true where id = ${parseId('org', next.organizationId)!}`
+  await share(next, 'Second')
+  vi.useFakeTimers({ toFake: ['performance'] })
+  try {
+    vi.advanceTimersByTime(dayMs)
+    await expect.poll(names).toEqual(['Second'])
+  } finally {
+    vi.useRealTimers()
+    await servers.close()
+  }
 })

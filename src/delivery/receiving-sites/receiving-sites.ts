@@ -1,6 +1,6 @@
 import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { createCache, getOrFetch, refetch } from '../../platform/runtime/cache.ts'
+import { createCache, getOrFetch, kept, refetch } from '../../platform/runtime/cache.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
 import { hourMs } from '../../platform/values/durations.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
@@ -57,10 +57,13 @@ export class ReceivingSites {
     fetchMethod: (organizationId) => this.#find(organizationId),
   })
   readonly #deferring = createCache<string, number>(deferringMax, { ttl: deferralsEveryMs })
+  /** Changes when the organization of the operator is deleted. */
+  readonly #findOperator: () => Promise<OrganizationId | undefined>
   #operator: OrganizationId | undefined
 
   constructor(db: Db, lookup: SiteLookup) {
     this.#db = db
+    this.#findOperator = kept(recentMs, async () => (await findOperator(db))?.id)
     this.#lookup = lookup
   }
 
@@ -151,10 +154,10 @@ export class ReceivingSites {
   }
 
   async #find(organizationId: OrganizationId): Promise<Sites> {
-    if (!this.#operator) {
-      this.#operator = (await findOperator(this.#db))?.id
-      if (this.#operator && this.#operator !== organizationId) await getOrFetch(this.#settings, this.#operator)
-    }
+    const operator = await this.#findOperator()
+    if (operator && operator !== this.#operator && operator !== organizationId)
+      await getOrFetch(this.#settings, operator)
+    this.#operator = operator
     const read = () => selectSites(this.#db, organizationId)
     const isOperator = organizationId === this.#operator
     const rows = await (isOperator ? readOfOperator(this.#db, 'receiving sites', organizationId, read) : read())
