@@ -4,7 +4,7 @@ import { createTestDb, openAgain, type TestDb } from '../../../test/support/test
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { EventRecorder } from './record.ts'
+import { EventRecorder, recordEvents } from './record.ts'
 
 const at = '2026-03-01T10:40:00Z'
 const days = ({ db }: TestDb, kind: string) => db`
@@ -72,4 +72,21 @@ test('the number of links counted on a day is limited; the others are counted to
   )
   expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
   await Promise.all(others.map((each) => each.close()))
+})
+
+test('values that were counted twice in a transaction that is rolled back are stored by the next one', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  const opens = () => eventIn(world, 0, 'emailOpen', { at })
+  await db.begin(async (tx) => {
+    await recordEvents(tx, [opens()])
+    await recordEvents(tx, [opens()])
+    return tx.rollback(undefined)
+  })
+  await record(db, [opens()])
+  expect(await db`select kind, counted from flow_counter_values order by kind`).toEqual([
+    { kind: 'domain', counted: ['example.com'] },
+    { kind: 'version', counted: [world.flowIds[0]] },
+  ])
 })

@@ -145,12 +145,15 @@ function sum(
  */
 const known = new LRUCache<string, Set<string>>({ max: 5_000 })
 
+/** Transactions that have added values. What they read is not known to be committed. */
+const adding = new WeakSet<Tx>()
+
 const dateOf = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10)
 const keyOf = ({ flowId, kind, dayMs }: ValueOfDay) => `${flowId}${kind}${dayMs}`
 const rowKeyOf = ({ flowId, kind, day }: CountedValues) => `${flowId}${kind}${Date.parse(day)}`
 
-const isDecided = (value: ValueOfDay) => {
-  const counted = known.get(keyOf(value))
+const isDecided = (value: ValueOfDay, sets: Pick<ReadonlyMap<string, Set<string>>, 'get'> = known) => {
+  const counted = sets.get(keyOf(value))
   return counted !== undefined && (counted.has(value.value) || counted.size >= valuesMax[value.kind])
 }
 
@@ -160,23 +163,26 @@ const isDecided = (value: ValueOfDay) => {
  */
 export async function countValues(tx: Tx, values: readonly ValueOfDay[]): Promise<IsCounted> {
   const open = values.filter((value) => !isDecided(value))
-  if (open.length === 0) return isIn(known)
-  for (const row of await selectCountedValues(tx, rowsOf(open))) known.set(rowKeyOf(row), new Set(row.counted))
-  const missing = rowsOf(open.filter((value) => !isDecided(value)))
-  if (missing.length === 0) return isIn(known)
-  // Not remembered before the commit.
-  return isIn(known, await addCountedValues(tx, missing))
+  if (open.length === 0) return isIn(new Map())
+  const stored = setsOf(await selectCountedValues(tx, rowsOf(open)))
+  if (!adding.has(tx)) for (const [key, counted] of stored) known.set(key, counted)
+  const missing = rowsOf(open.filter((value) => !isDecided(value, stored)))
+  if (missing.length === 0) return isIn(stored)
+  adding.add(tx)
+  return isIn(new Map([...stored, ...setsOf(await addCountedValues(tx, missing))]))
 }
 
 /** Returns which values are counted individually, also if that was decided in this transaction. Adds none. */
 export async function findCountedValues(tx: Tx, values: readonly ValueOfDay[]): Promise<IsCounted> {
-  return isIn(known, await selectCountedValues(tx, rowsOf(values)))
+  return isIn(setsOf(await selectCountedValues(tx, rowsOf(values))))
 }
 
-function isIn(committed: typeof known, rows: readonly CountedValues[] = []): IsCounted {
-  const current = new Map(rows.map((row) => [rowKeyOf(row), new Set(row.counted)]))
-  return (value) => (current.get(keyOf(value)) ?? committed.get(keyOf(value)))?.has(value.value) ?? false
-}
+const setsOf = (rows: readonly CountedValues[]) => new Map(rows.map((row) => [rowKeyOf(row), new Set(row.counted)]))
+
+const isIn =
+  (current: ReadonlyMap<string, Set<string>>): IsCounted =>
+  (value) =>
+    (current.get(keyOf(value)) ?? known.get(keyOf(value)))?.has(value.value) ?? false
 
 /** In key order, so that concurrent transactions lock the rows in one order. */
 const rowsOf = (values: readonly ValueOfDay[]): CountedValues[] =>
