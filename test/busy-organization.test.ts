@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { dialSmtp } from './support/dial-smtp.ts'
 import { registerOther } from './support/people.ts'
 import { create, createKey } from './support/resources.ts'
+import { announcedSeed } from './support/seeded.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
@@ -114,7 +114,7 @@ test('emails whose clients stall keep neither another email nor a large request 
 
 test('downloads read attachments a few chunks at a time, in few places of their organization', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const content = randomBytes(1_500_000)
+  const content = announcedSeed('a file').bytes(1_500_000)
   const attachments = [{ filename: 'a.bin', content: content.toString('base64') }]
   const sent = await app.publicApi('POST', '/emails', { ...email('a@example.com', 1), attachments })
   const [{ id }] = (await app.manage('GET', '/organization/messages')).body.data

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startRelay } from './support/relay.ts'
+import { announcedSeed } from './support/seeded.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { longTestMsMax } from './support/time-limits.ts'
@@ -57,6 +57,7 @@ function watchMemory(pid: number) {
 test('an email with 10 MB is sent although the service is killed, and takes little memory in each process', {
   timeout: longTestMsMax.kills(1),
 }, async () => {
+  const random = announcedSeed('files')
   await using relay = await startRelay({ parse: false })
   const sizes: number[] = []
   relay.onData = ({ raw }) => {
@@ -73,7 +74,7 @@ test('an email with 10 MB is sent although the service is killed, and takes litt
         to: 'ada@example.com',
         subject: 'Files',
         html: '<p>See the file</p>',
-        attachments: [{ filename: 'a.bin', content: randomBytes(bytes).toString('base64') }],
+        attachments: [{ filename: 'a.bin', content: random.bytes(bytes).toString('base64') }],
       },
     })
   // Loads what is loaded on first use.

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createHmac, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { credentials, region, type S3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 import type { Receiver } from '../support/webhook-receiver.ts'
@@ -127,7 +127,7 @@ export async function recordProviders(
       ),
     },
   })
-  const token = randomBytes(25).toString('hex')
+  const token = randomUUID()
   const signature = createHmac('sha256', mailgunKey)
     .update(timestamp + token)
     .digest('hex')

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type NewEvent, recordEvents } from '../../src/events/recording/record.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import type { EventData, EventName } from '../../src/platform/values/event-types.ts'
@@ -70,8 +70,7 @@ export const createWorldIn = (
 
 /** Returns an id with that creation time. */
 export function eventIdAt(time: Date): EventId {
-  const random = randomBytes(9).toString('hex')
-  return `${leastId('evt', +time).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6)}` as EventId
+  return `${leastId('evt', +time).slice(0, 14)}7${randomUUID().slice(15)}` as EventId
 }
 
 export type Happening = {

@@ -15,6 +15,7 @@ import { detectDistribution } from '../../src/platform/db/cluster/distribute.ts'
 import { type Db, openDb } from '../../src/platform/db/db.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { closeAdmins, databasesOf, type TestServer } from './databases.ts'
+import { seedOfRun } from './seeded.ts'
 
 /** A server on which each test creates its own database. */
 
@@ -189,8 +190,8 @@ async function prepareTemplate<Result>(connection: TestServer, prepare: (db: Db)
 
 /** All random choices of a run follow from one seed, which the workers inherit. */
 function chooseSeed(): void {
-  process.env.TEST_SEED ??= String(Math.floor(Math.random() * 0x7fffffff))
-  console.info(`Seed of random choices: ${process.env.TEST_SEED}. Set TEST_SEED to it to repeat them.`)
+  process.env.TEST_SEED = String(seedOfRun())
+  console.info(`Seed of random choices: ${process.env.TEST_SEED}. Set TEST_SEED to another one, or to "random".`)
 }
 
 /** Task processes run the compiled code, in tests as well. Takes about a second if little has changed. */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Reproducible random choices. */
 export type Seeded = {
   seed: number
@@ -30,7 +32,10 @@ export function seeded(seed: number): Seeded {
     int,
     pick: (choices) => choices[int(0, choices.length - 1)]!,
     chance: (probability) => next() < probability,
-    bytes: (length) => Buffer.from(Uint8Array.from({ length }, () => int(0, 255))),
+    bytes: (length) =>
+      createHash('shake256', { outputLength: length })
+        .update(String(int(0, 0xffffffff)))
+        .digest(),
     shuffled: (items) => {
       const left = [...items]
       return Array.from({ length: left.length }, () => left.splice(int(0, left.length - 1), 1)[0]!)
@@ -39,9 +44,20 @@ export function seeded(seed: number): Seeded {
   }
 }
 
-/** Uses the seed of the run, or a new one, and prints it. The same seed repeats the choices. */
-export function announcedSeed(what: string, asked = process.env.TEST_SEED): Seeded {
-  const seed = asked ? Number(asked) : Math.floor(Math.random() * 0xffffffff)
+/** Of runs that ask for no other, so that a test that passes for one passes for all. */
+const defaultSeed = 1
+
+/** Returns the number in TEST_SEED, a new one if that is `random`, and otherwise the same for everybody. */
+export function seedOfRun(asked = process.env.TEST_SEED): number {
+  if (asked === 'random') return Math.floor(Math.random() * 0x7fffffff)
+  const seed = asked ? Number(asked) : defaultSeed
+  if (!Number.isSafeInteger(seed)) throw new Error(`TEST_SEED must be a whole number or "random", not "${asked}".`)
+  return seed
+}
+
+/** Uses the seed of the run and prints it. The same seed repeats the choices. */
+export function announcedSeed(what: string): Seeded {
+  const seed = seedOfRun()
   console.info(`${what}: seed ${seed}`)
   return seeded(seed)
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
 import { detectDistribution } from '../../src/platform/db/cluster/distribute.ts'
 import { type Connection, type Db, openDb } from '../../src/platform/db/db.ts'
@@ -17,7 +17,7 @@ export async function createTestDb({ empty = false, started = false, registered 
   const prepared = registered ? registeredTemplateDatabase : started ? startedTemplateDatabase : templateDatabase
   const directServer = inject('directPostgres')
   const databases = await databasesOf({ isEmpty: empty })
-  const database = `test_${randomBytes(6).toString('hex')}`
+  const database = `test_${randomUUID().replaceAll('-', '').slice(-12)}`
   await databases.createDatabase(directServer, database, empty ? undefined : prepared)
   const connection = { ...server, database }
   const direct = { ...directServer, database }

@@ -1,14 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
 import { getMessage } from '../../../test/support/messages.ts'
 import { startRelay } from '../../../test/support/relay.ts'
+import { announcedSeed } from '../../../test/support/seeded.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import { eraseContact } from '../../operations/privacy/erase-contact.ts'
 import { parseId } from '../../platform/values/ids.ts'
 import { removeExpiredContents } from '../attachments/retention.ts'
+
+const random = announcedSeed('files')
 
 const newApp = await startSharedApp()
 const email = { from: 'hello@acme.example', to: 'ada@example.com', subject: 'Files', text: 'See the files' }
@@ -30,7 +33,7 @@ const nothing = { files: 0, chunks: 0, contents: 0 }
 test('a file of many chunks is stored once, and sent byte for byte with a valid size', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
-  const bytes = randomBytes(2 * megabyte + 12_345)
+  const bytes = random.bytes(2 * megabyte + 12_345)
   for (const to of ['ada@example.com', ['ben@example.com', 'cleo@example.com']]) {
     const { status } = await app.publicApi('POST', '/emails', { ...email, to, attachments: [file('a.bin', bytes)] })
     expect(status).toBe(200)
@@ -48,7 +51,7 @@ test('an email through a flow has attachments', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const flowId = await createFlow(app)
-  const large = randomBytes(400_000)
+  const large = random.bytes(400_000)
   for (const bytes of [Buffer.from('small'), large]) {
     const { body, status } = await send(app, flowId, { attachments: [file('a.bin', bytes)] })
     expect([status, body.data.status]).toEqual([200, 'queued'])
@@ -62,20 +65,20 @@ test('an email through a flow has attachments', async () => {
 test('a repeated request sends the files once, and another file with the same key is rejected', async () => {
   const app = await newApp()
   const headers = { 'idempotency-key': 'invoice-1' }
-  const one = { ...email, attachments: [file('a.bin', randomBytes(300_000))] }
+  const one = { ...email, attachments: [file('a.bin', random.bytes(300_000))] }
   const first = await app.publicApi('POST', '/emails', one, headers)
   const again = await app.publicApi('POST', '/emails', one, headers)
   expect(again.body).toEqual(first.body)
   expect(again.headers.get('idempotent-replayed')).toBe('true')
-  const other = { ...email, attachments: [file('a.bin', randomBytes(300_000))] }
+  const other = { ...email, attachments: [file('a.bin', random.bytes(300_000))] }
   const rejected = await app.publicApi('POST', '/emails', other, headers)
   expect([rejected.status, rejected.body.error.type]).toEqual([409, 'idempotency_key_reused'])
 })
 
 test('files of rejected requests are not kept', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const bytes = randomBytes(300_000)
-  const large = randomBytes(10 * megabyte + 1)
+  const bytes = random.bytes(300_000)
+  const large = random.bytes(10 * megabyte + 1)
   for (const fields of [
     { to: 'nobody', attachments: [file('a.bin', bytes)] },
     { attachments: [file('a.bin', bytes), { filename: 'b.bin', content: '!' }] },
@@ -105,7 +108,7 @@ test('an interrupted upload leaves nothing behind, and takes no place', async ()
       call.on('error', () => done())
       call.write(`{"attachments":[{"content":"${'A'.repeat(600_000)}`, () => setTimeout(() => call.destroy(), 50))
     })
-  const answer = await app.publicApi('POST', '/emails', { ...email, attachments: [file('a', randomBytes(300_000))] })
+  const answer = await app.publicApi('POST', '/emails', { ...email, attachments: [file('a', random.bytes(300_000))] })
   expect(answer.status).toBe(200)
   await until('the files to be deleted', async () => (await counts(app))!.files === 1)
 })
@@ -131,7 +134,7 @@ test.for([
 test('an organization has a limited storage, which others do not notice', async () => {
   await using app = await startTestApp({}, ['serve'], { tuning: { attachmentMibPerOrganization: 1 } })
   const attach = (bytes: number) =>
-    app.publicApi('POST', '/emails', { ...email, attachments: [file('a.bin', randomBytes(bytes))] })
+    app.publicApi('POST', '/emails', { ...email, attachments: [file('a.bin', random.bytes(bytes))] })
   expect((await attach(700_000)).status).toBe(200)
   const rejected = await attach(700_000)
   expect([rejected.status, rejected.body.error.type]).toEqual([409, 'conflict'])
@@ -141,7 +144,7 @@ test('an organization has a limited storage, which others do not notice', async 
 test('a repeated request gets its first response also if the storage is full', async () => {
   await using app = await startTestApp({}, ['serve'], { tuning: { attachmentMibPerOrganization: 1 } })
   const flow_id = await createFlow(app)
-  const withFile = () => ({ attachments: [file('a.bin', randomBytes(500_000))] })
+  const withFile = () => ({ attachments: [file('a.bin', random.bytes(500_000))] })
   const [toAda, throughFlow] = [{ ...email, ...withFile() }, withFile()]
   const post = [
     (key: string) => app.publicApi('POST', '/emails', toAda, { 'idempotency-key': `email-${key}` }),
@@ -160,7 +163,7 @@ test('a repeated request gets its first response also if the storage is full', a
 
 test('files are deleted after their time, but not while their email is queued', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const attachments = [file('a.bin', randomBytes(300_000))]
+  const attachments = [file('a.bin', random.bytes(300_000))]
   const send_at = new Date(Date.now() + 3_600_000).toISOString()
   const { body } = await app.publicApi('POST', '/emails', { ...email, attachments, send_at })
   const [{ id }] = body.data.messages
@@ -214,7 +217,7 @@ test('the bodies of emails without a flow are deleted after their time, but not 
 
 test('erasing a contact deletes the content and files that nobody else got', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const attachments = [file('a.bin', randomBytes(300_000))]
+  const attachments = [file('a.bin', random.bytes(300_000))]
   const to = ['ada@example.com', 'ben@example.com']
   const { body } = await app.publicApi('POST', '/emails', { ...email, to, attachments })
   const organizationId = parseId('org', app.organizationId)!
@@ -232,7 +235,7 @@ test('erasing a contact deletes the content and files that nobody else got', asy
 
 test('the inbox shows the start of an email with large attachments', async () => {
   const app = await newApp()
-  const attachments = [file('a.bin', randomBytes(3 * megabyte))]
+  const attachments = [file('a.bin', random.bytes(3 * megabyte))]
   const { body } = await app.publicApi('POST', '/emails', { ...email, attachments })
   const [{ id }] = body.data.messages
   const shown = await until('the email', async () => {

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getMessage } from '../../../../test/support/messages.ts'
 import { sendTo, startWithReader, tokens } from '../../../../test/support/readers.ts'
@@ -53,10 +53,7 @@ function sendgrid(events: unknown, change: Record<string, string> = {}) {
   return post('sendgrid', body, { ...headers, ...change })
 }
 
-function mailgunPost(
-  event: unknown,
-  { key = mailgunKey, ageSeconds = 0, token = randomBytes(25).toString('hex') } = {},
-) {
+function mailgunPost(event: unknown, { key = mailgunKey, ageSeconds = 0, token = String(randomUUID()) } = {}) {
   const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds)
   const signature = createHmac('sha256', key)
     .update(timestamp + token)
