@@ -1,5 +1,6 @@
 import { findChangeWebhooks, recordContactChanges } from '../../events/events.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
+import { isCheapJson } from '../../platform/http/json-body.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'
@@ -87,7 +88,7 @@ export class MemberAdder {
   }
 
   async #read(organizationId: OrganizationId, body: Buffer) {
-    if (body.length <= inlineBytesMax) return readMembers(body)
+    if (body.length <= inlineBytesMax && isCheapJson(body)) return readMembers(body)
     return this.#tasks.run(readMembersTask, { organizationId, input: body })
   }
 }

@@ -89,6 +89,7 @@ export function createServer(options: ServerOptions): Server {
   })
 
   server.addSchema(ErrorEnvelope)
+  server.decorate('turnsOf', (request) => options.organizationOf?.(request) ?? request.ip)
   server.decorateRequest('failure', null)
   server.decorateRequest('answer', null)
   server.setErrorHandler(answerError)

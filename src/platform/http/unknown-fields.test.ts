@@ -193,7 +193,7 @@ test('fifty thousand unknown fields are described without comparing all of them'
   for (const name of names) {
     const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [name(at), at]))
     const before = process.cpuUsage()
-    expect(check(body)).toEqual([expect.stringContaining('and 49990 more')])
+    expect(check(body)).toEqual([expect.stringContaining('and many more')])
     const { user, system } = process.cpuUsage(before)
     expect((user + system) / 1000).toBeLessThan(describeMsMax)
   }

@@ -6,6 +6,8 @@ import { comparedLengthMax, nearestName } from '../values/nearest-name.ts'
 const namesMax = 10
 /** Comparing a name takes tens of microseconds. A request with more unknown fields has another format, not typos. */
 const comparedMax = 50
+/** More are not counted. */
+const countedMax = 1_000
 const nameLengthMax = 60
 /** No array of a send may have more objects. */
 const elementsMax = 100
@@ -71,13 +73,16 @@ export function createUnknownFieldCheck(schema: object, foreign: Record<string, 
   return (body: object): string[] => {
     // Bodies of the right form, which are nearly all, cost one look-up per field.
     if (!hasUnknown(body, root)) return []
-    const unknown = [...unknownIn(body, root, '')]
-    for (const field of unknown.slice(0, comparedMax)) {
-      const suggestion = suggestionFor(field)
+    const paths: string[] = []
+    let count = 0
+    for (const field of unknownIn(body, root, '')) {
+      if (count === countedMax) return [`Unknown fields were ignored: ${paths.join(', ')} and many more.`]
+      if (count < namesMax) paths.push(shortened(field.path))
+      count++
+      const suggestion = count <= comparedMax ? suggestionFor(field) : undefined
       if (suggestion) throw invalid({ path: shortened(field.path), problem: `is unknown. Did you mean ${suggestion}?` })
     }
-    const more = unknown.length > namesMax ? ` and ${unknown.length - namesMax} more` : ''
-    const paths = unknown.slice(0, namesMax).map(({ path }) => shortened(path))
+    const more = count > namesMax ? ` and ${count - namesMax} more` : ''
     return [`Unknown fields were ignored: ${paths.join(', ')}${more}.`]
   }
 }
