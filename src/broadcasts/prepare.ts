@@ -209,7 +209,7 @@ async function zoneRule(
   const found = await selectZones(tx, organizationId, attribute, range, zonesMax)
   const fallback = groupOf(schedule.time_zone)
   const grouped = new Map<string, string>()
-  const pacer = new Pacer()
+  const pacer = new Pacer(organizationId)
   for (const zone of found) {
     if (pacer.isDue) await pacer.turn()
     if (isTimeZone(zone)) grouped.set(zone, groupOf(zone))

@@ -71,7 +71,7 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
   const isSlow = versions.some((version) => parts.runner.isSlow(version))
   const until = performance.now() + checkMsMax
   const isRendering = () => performance.now() <= until && !(isSlow && check.checked >= slowChecksMax)
-  const pacer = new Pacer()
+  const pacer = new Pacer(organizationId)
   const render = async (contact: AudienceContact) => {
     const drafts: EmailDraft[] = []
     const values = draftValues(contact, flow.organizationName, context)

@@ -8,7 +8,7 @@ import { forecastAll, type Pace, type Portion } from './forecast.ts'
 
 /** A Wednesday, 10:00 in UTC. */
 const now = Date.parse('2026-03-04T10:00:00Z')
-const free: Pace = { window: null, spacingMs: 0, limits: [] }
+const free: Pace = { organizationId: newId('org'), window: null, spacingMs: 0, limits: [] }
 const everybody = (recipients: number): Portion[] => [{ startsAt: now, zone: 'UTC', recipients }]
 const limited = (limit: Partial<Limit>, used = 0): UsedLimit => ({
   limit: { organizationId: newId('org'), key: 'k', name: 'x', perSecond: null, perDay: null, ...limit },

@@ -2,12 +2,14 @@ import { type Hold, holdOf, OpenLimit } from '../../delivery/delivery.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import { dayMs } from '../../platform/values/durations.ts'
 import { type WeeklyWindow, windowAt } from '../../platform/values/weekly-window.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { UsedLimit } from '../sending/plan-limits.ts'
 
 /** Recipients that get the email from the same time on. The zone is that of their sending hours. */
 export type Portion = { startsAt: number; zone: string; recipients: number }
 
 export type Pace = {
+  organizationId: OrganizationId
   window: WeeklyWindow | null
   /** The time between two emails; 0 if nothing limits it and the usual speed is not known. */
   spacingMs: number
@@ -31,7 +33,7 @@ const stepsMax = 200
 export async function forecast({ startsAt, zone, recipients }: Portion, pace: Pace): Promise<Forecast> {
   const { window, spacingMs } = pace
   const hours = window && { window, zone }
-  const pacer = new Pacer()
+  const pacer = new Pacer(pace.organizationId)
   const holds: Hold[] = []
   let { limits } = pace
   let at = startsAt

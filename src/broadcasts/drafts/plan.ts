@@ -90,7 +90,12 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   const portions = await portionsOf(broadcast, counted, +from)
   const split = hasWinner(broadcast) ? splitOf(broadcast) : undefined
   const sample = split && (await parts.read(organizationId, (db) => countSample(db, counted.recipients, split)))
-  const times = await timesOf(broadcast, portions, { window: schedule.window, spacingMs, limits }, sample)
+  const times = await timesOf(
+    broadcast,
+    portions,
+    { organizationId, window: schedule.window, spacingMs, limits },
+    sample,
+  )
   const endsAt = spacingMs === 0 || times.lastAt === null ? null : new Date(times.lastAt)
   const span = { from, until: endsAt ?? from }
   const others = await parts.read(organizationId, (db) => countOtherBroadcasts(db, broadcast, span))
@@ -146,7 +151,7 @@ async function limitsOfSenders(
 
 /** The recipients by the time from which they get the email, the first ones first. */
 async function portionsOf(
-  { schedule }: Broadcast,
+  { organizationId, schedule }: Broadcast,
   { recipients, zones }: Counted,
   startsAt: number,
 ): Promise<Portion[]> {
@@ -156,7 +161,7 @@ async function portionsOf(
   const add = (zone: string, count: number) =>
     portions.push({ startsAt: Math.max(startsAt, +localStart(at, zone)), zone, recipients: count })
   let others = recipients
-  const pacer = new Pacer()
+  const pacer = new Pacer(organizationId)
   for (const [zone, count] of zones) {
     if (pacer.isDue) await pacer.turn()
     if (!isTimeZone(zone)) continue

@@ -179,7 +179,7 @@ export class Turn {
   /** Returns when the last recipient was started. Those that wait for a slot are rows, and take little memory. */
   async #send(chunk: OpenChunk): Promise<void> {
     const { slots, runner } = this.#parts
-    const pacer = new Pacer()
+    const pacer = new Pacer(this.#input.broadcast.organizationId)
     this.#open.push(chunk)
     for (const recipient of chunk.recipients) {
       const turn = slots.take(this.#input.broadcast.organizationId) ?? (pacer.isDue ? pacer.turn() : undefined)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Db, Reader } from '../../platform/db/db.ts'
-import { Pacer } from '../../platform/runtime/pacer.ts'
+import { Pacer, turnsOfAll } from '../../platform/runtime/pacer.ts'
 import type { FlowVersionId, OrganizationId } from '../../platform/values/ids.ts'
 import { findVersions, type Version } from './flows.sql.ts'
 import { type CompiledTemplate, loadTemplate, type StoredTemplate, unreadableTemplate } from './template.ts'
@@ -70,7 +70,7 @@ export class TemplateCache {
       else missing.set(key.id, key)
     }
     if (missing.size > 0) {
-      const pacer = new Pacer()
+      const pacer = new Pacer(turnsOfAll(keys.map(({ organizationId }) => organizationId)))
       for (const version of await findVersions(db, [...missing.values()])) {
         if (pacer.isDue) await pacer.turn()
         const { organizationId } = missing.get(version.id)!

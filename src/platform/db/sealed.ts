@@ -23,7 +23,7 @@ const pageSize = 500
 
 /** Yields the rows of all organizations, without blocking the event loop for long. */
 async function* readSealed(db: Db, { name, needed, others }: SealedTable): AsyncGenerator<Row> {
-  const pacer = new Pacer()
+  const pacer = new Pacer(name)
   const [table, columns] = [sqlOf(name, []), sqlOf([...needed, ...others].join(', '), [])]
   let after: Key | undefined
   do {

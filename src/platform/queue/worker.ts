@@ -219,7 +219,7 @@ export class Worker<Work> {
    */
   async #dispatch(): Promise<void> {
     const now = performance.now()
-    const pacer = new Pacer()
+    const pacer = new Pacer(this)
     for (const lane of this.#lanes) {
       if (pacer.isDue) {
         await pacer.turn()

@@ -1,5 +1,7 @@
 const blockMsMax = 15
 
+const severalOrganizations = 'several organizations'
+
 /** Callers that wait for their turn, by key, in the order in which the keys get the next one. */
 const waiting = new Map<unknown, (() => void)[]>()
 
@@ -25,14 +27,20 @@ function startNext(): void {
   if (waiting.size > 0) setImmediate(startNext)
 }
 
+/** Returns whose turns work for these organizations takes: those of the only one, or those of all work for several. */
+export function turnsOfAll(organizationIds: Iterable<string>): string {
+  const [first = severalOrganizations, ...others] = new Set(organizationIds)
+  return others.length === 0 ? first : severalOrganizations
+}
+
 /** Lets long loops on the main thread yield to the event loop: `if (pacer.isDue) await pacer.turn()`. */
 export class Pacer {
-  readonly #key: unknown
+  readonly #key: string | object
   #since = performance.now()
 
-  /** `key`: whose turns are taken, usually an organization. Each loop without a key has turns of its own. */
-  constructor(key?: unknown) {
-    this.#key = key ?? this
+  /** `key`: whose turns are taken, usually an organization. A loop for all organizations has turns of its own. */
+  constructor(key: string | object) {
+    this.#key = key
   }
 
   /** True if the loop has blocked the thread long enough to yield. Cheap enough to check for every item of a batch. */

@@ -5,6 +5,7 @@ import { transactionTime } from '../../platform/db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../../platform/db/db.ts'
 import { retrying } from '../../platform/db/retrying.ts'
 import type { Settled } from '../../platform/runtime/batcher.ts'
+import { turnsOfAll } from '../../platform/runtime/pacer.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
@@ -236,7 +237,8 @@ export class Acceptor {
     allowance: Allowance | undefined,
   ): Promise<{ drafts: PendingDraft[]; left: Pending[] }> {
     const { runner, senders } = this.#parts
-    const drafter = new Drafter({ runner, senders, lookUps, allowance })
+    const turns = turnsOfAll(pending.map(({ item }) => item.submission.organizationId))
+    const drafter = new Drafter({ runner, senders, lookUps, allowance, turns })
     const drafts: PendingDraft[] = []
     /** Further submissions with the same key get the results of the first once it is written. */
     const left: Pending[] = []

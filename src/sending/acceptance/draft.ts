@@ -69,6 +69,8 @@ type DrafterParts = {
   senders: Pick<Senders, 'checkLoaded'>
   lookUps: LookUps
   allowance: Allowance | undefined
+  /** Who takes the turns in which the emails are drafted. */
+  turns: string
 }
 
 /** What the messages of an email have in common. */
@@ -85,12 +87,13 @@ type Origin = {
 /** Drafts the submissions of a batch. */
 export class Drafter {
   readonly #parts: DrafterParts
-  readonly #pacer = new Pacer()
+  readonly #pacer: Pacer
   /** The contacts that are created, by address. */
   readonly #newContacts = new Map<string, ContactId>()
 
   constructor(parts: DrafterParts) {
     this.#parts = parts
+    this.#pacer = new Pacer(parts.turns)
   }
 
   /**

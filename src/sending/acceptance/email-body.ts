@@ -86,13 +86,15 @@ function collect(payload: Readable, onEnd: (body: Buffer) => void, onError: (err
 
 async function readLarge(request: FastifyRequest, payload: Readable, uploads: Uploads): Promise<string> {
   const files = await uploads.begin(keyOf(request).organizationId)
-  const reading = request.raw.socket.destroyed ? Promise.reject(disconnected()) : readWithFiles(payload, files)
+  const reading = request.raw.socket.destroyed
+    ? Promise.reject(disconnected())
+    : readWithFiles(payload, files, new Pacer(keyOf(request).organizationId))
   request.upload = { reading, files }
   reading.catch(() => files.finish())
   return reading
 }
 
-async function readWithFiles(payload: Readable, files: Upload): Promise<string> {
+async function readWithFiles(payload: Readable, files: Upload, pacer: Pacer): Promise<string> {
   const reader = new JsonWithFiles({
     isFile: isAttachment,
     openFile: () => files.openFile(attachmentBytesMax, tooLarge),
@@ -100,7 +102,6 @@ async function readWithFiles(payload: Readable, files: Upload): Promise<string> 
     valuesMax,
     depthMax,
   })
-  const pacer = new Pacer()
   let received = 0
   // Kept open if the body is rejected, so that the client can read the response.
   const parts = payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { hasScope } from '../../accounts/accounts.ts'
 import type { NewFile } from '../../content/content.ts'
 import type { Senders } from '../../delivery/delivery.ts'
+import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
@@ -33,7 +34,7 @@ export async function acceptSubmission(
   const { organizationId } = key
   const body = new BodyUpload(parts.uploads, organizationId)
   try {
-    const email = await readEmail(content, submissionLimits, async (head, { flow }) => {
+    const email = await readEmail(content, submissionLimits, new Pacer(organizationId), async (head, { flow }) => {
       if (flow && !hasScope(key.scopes, 'flows:send'))
         throw new Refusal('insufficient_scope', 'This API key does not have the scope flows:send.')
       if (flow) return undefined

@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
+import { Pacer } from '../../platform/runtime/pacer.ts'
 import { submissionLimits } from './limits.ts'
 import { headersToSend } from './message-head.ts'
 import { readEmail } from './read-email.ts'
@@ -13,7 +14,7 @@ async function read(source: string | Buffer, { chunkBytes = 1_000, isMarketing =
     for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
   }
   const written: Buffer[] = []
-  const email = await readEmail(content(), submissionLimits, async () => ({
+  const email = await readEmail(content(), submissionLimits, new Pacer('organization'), async () => ({
     write: async (chunk) => void written.push(Buffer.from(chunk)),
   }))
   return {
@@ -170,6 +171,8 @@ test('an endless header is rejected before it is complete', async () => {
   async function* endless() {
     for (; chunks < 10_000; chunks++) yield Buffer.from('X-Header: value\r\n'.repeat(100))
   }
-  await expect(readEmail(endless(), submissionLimits, async () => undefined)).rejects.toThrow('larger than 128 KiB')
+  await expect(
+    readEmail(endless(), submissionLimits, new Pacer('organization'), async () => undefined),
+  ).rejects.toThrow('larger than 128 KiB')
   expect(chunks).toBeLessThan(200)
 })

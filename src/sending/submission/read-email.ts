@@ -1,5 +1,5 @@
 import { type BodyPart, BodyPartFinder, CrlfStream } from '../../content/content.ts'
-import { Pacer } from '../../platform/runtime/pacer.ts'
+import type { Pacer } from '../../platform/runtime/pacer.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type Controls, readControls } from './control-headers.ts'
 import type { SubmissionLimits } from './limits.ts'
@@ -19,6 +19,7 @@ const headerEnd = '\r\n\r\n'
 export async function readEmail(
   content: AsyncIterable<Buffer>,
   limits: Pick<SubmissionLimits, 'headerBytesMax' | 'headerFieldsMax' | 'lineBytesMax'>,
+  pacer: Pacer,
   check: (head: MessageHead, controls: Controls) => Promise<BodyWriter | undefined>,
 ): Promise<ReadEmail> {
   const lines = new CrlfStream()
@@ -27,7 +28,6 @@ export async function readEmail(
   let email: { head: MessageHead; controls: Controls } | undefined
   let finder: BodyPartFinder | undefined
   let body: BodyWriter | undefined
-  const pacer = new Pacer()
   const read = async (chunk: Buffer) => {
     if (pacer.isDue) await pacer.turn()
     lineLimit.check(chunk)

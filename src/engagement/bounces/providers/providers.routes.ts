@@ -43,7 +43,7 @@ function providersOf(config: Config, claim: ClaimSignature): Record<string, Prov
       operationId: 'receiveSendgridEvents',
       setting: 'PROVIDER_SENDGRID_KEY',
       proof: 'The signature of the event webhook is verified.',
-      read: sendgrid ? sendgridReports(sendgrid) : undefined,
+      read: sendgrid ? sendgridReports(sendgrid, 'reports to the installation') : undefined,
     },
     mailgun: {
       title: 'Mailgun',

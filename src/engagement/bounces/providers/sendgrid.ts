@@ -16,15 +16,15 @@ import {
 
 /**
  * The event webhook of SendGrid, signed with ECDSA. Repeating a signed request has no effect, so signatures are not
- * stored.
+ * stored. `turns`: who takes the turns in which they are read.
  */
-export function sendgridReports(publicKey: RequestKey): ReadReports {
+export function sendgridReports(publicKey: RequestKey, turns: string): ReadReports {
   const key = publicKey === undefined ? undefined : readKey(publicKey)
   return async (request) => {
     if (key) verifySignature(key, request)
     const events = parseJson(request.body.toString())
     const reports: ProviderReport[] = []
-    const pacer = new Pacer()
+    const pacer = new Pacer(turns)
     for (const event of Array.isArray(events) ? events : [events]) {
       if (pacer.isDue) await pacer.turn()
       reports.push(...reportOf(event))
