@@ -1,4 +1,6 @@
+import { pbkdf2, pbkdf2Sync } from 'node:crypto'
 import { Writable } from 'node:stream'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
@@ -10,6 +12,7 @@ import { Worker } from '../src/platform/queue/worker.ts'
 import { Batcher } from '../src/platform/runtime/batcher.ts'
 import { type LoopBlock, monitorEventLoop } from '../src/platform/runtime/event-loop.ts'
 import { Loop } from '../src/platform/runtime/loop.ts'
+import { threadCpuMs } from '../src/platform/runtime/thread-cpu.ts'
 import { newId } from '../src/platform/values/ids.ts'
 import { failureLog } from './support/failure-log.ts'
 import { createTestDb } from './support/test-db.ts'
@@ -133,4 +136,15 @@ test('logs jobs, batches and loops that block the event loop', async () => {
   loop.start()
   await monitor.reported('loop tidy')
   await loop.stop()
+})
+
+test('CPU time of other threads is not that of the main thread, where the system tells them apart', async () => {
+  const [thread, all] = [threadCpuMs(), process.cpuUsage()]
+  await promisify(pbkdf2)('password', 'salt', 300_000, 64, 'sha512')
+  const ofOthers = process.cpuUsage(all).user / 1_000 - (threadCpuMs() - thread)
+  expect(ofOthers > 50).toBe(process.platform === 'linux')
+
+  const before = threadCpuMs()
+  for (let hashes = 0; hashes < 3; hashes++) pbkdf2Sync('password', 'salt', 100_000, 64, 'sha512')
+  expect(threadCpuMs() - before).toBeGreaterThan(50)
 })

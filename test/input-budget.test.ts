@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LoopBlock } from '../src/platform/runtime/event-loop.ts'
+import { threadCpuMs } from '../src/platform/runtime/thread-cpu.ts'
 import { type ApiOperation, apiInputs, call, operations, resolve } from './support/api-inputs.ts'
 import { bounceAddress } from './support/hostile-bounces.ts'
 import { sampleOf } from './support/schema-inputs.ts'
@@ -19,8 +20,13 @@ const only = process.env.TEST_ONLY
 
 /** CPU time is measured from one tick of the monitor to the next, so it includes as much before the block. */
 const tickMs = 50
-/** Of CPU time, which a busy machine does not change, on a machine that does `calibrate` in `referenceMs`. */
+/** Of CPU time of the main thread, on a machine that does `calibrate` in `referenceMs`. */
 const blockMsMax = 100
+/**
+ * What an input takes is the least of these measurements. Collecting garbage of earlier inputs, compiling code that
+ * runs for the first time, and other programs that use the caches of the processor only add to it.
+ */
+const measurements = 3
 const referenceMs = 100
 const blocksShown = 15
 /** Of another organization, in long runs. */
@@ -57,10 +63,12 @@ test('no input of the permitted size blocks the event loop', { timeout }, async 
     const inputs = [...apiInputs(operation, { known: world.known, bytes, random })]
     for (const input of random.shuffled(inputs).slice(0, inputsOfOperation)) {
       if (askedMinutes && performance.now() > deadline) break
-      const body = input.body?.()
-      const { status } = await world.send(operation, { query: input.query, body })
-      const length = (body ?? input.query)?.length
-      monitor.sent(`${operation.method} ${operation.path}: ${input.name}, ${length} characters: ${status}`)
+      await monitor.send(async () => {
+        const body = input.body?.()
+        const { status } = await world.send(operation, { query: input.query, body })
+        const length = (body ?? input.query)?.length
+        return `${operation.method} ${operation.path}: ${input.name}, ${length} characters: ${status}`
+      })
     }
   }
   deadline += ((askedMinutes ?? 0) * 60_000) / 2
@@ -73,34 +81,48 @@ test('no input of the permitted size blocks the event loop', { timeout }, async 
     for (const input of random.shuffled([...smtpInputs(target, random)]).slice(0, inputsOfSmtp)) {
       if (only && !`SMTP ${input.name}`.includes(only)) continue
       if (askedMinutes && performance.now() > deadline) break
-      const code = await converse(port, input.parts())
-      monitor.sent(`${port === victim.submissionPort ? 'submission' : 'bounce'} ${input.name}: ${code}`)
+      await monitor.send(async () => {
+        const code = await converse(port, input.parts())
+        return `${port === victim.submissionPort ? 'submission' : 'bounce'} ${input.name}: ${code}`
+      })
     }
   await monitor.settled()
   const slowness = Math.max(1, before / referenceMs, calibrate() / referenceMs)
+  const msMax = (blockMsMax + tickMs) * slowness
+  const blocks = monitor.blocks()
+  const slow: string[] = []
+  for (const block of blocks) if (block.ms > msMax && (await leastOf(monitor, block)) > msMax) slow.push(block.text)
   const stalls = await victim.stalls()
   victim.service.pid()
   expect(stalls.failed).toEqual([])
   console.info(`slowness ${slowness.toFixed(1)}, other organization p99 ${stalls.p99} ms, max ${stalls.max} ms`)
-  for (const { text } of monitor.blocks().slice(0, blocksShown)) console.info(text)
-  expect(
-    monitor
-      .blocks()
-      .filter(({ ms }) => ms > (blockMsMax + tickMs) * slowness)
-      .map(({ text }) => text),
-  ).toEqual([])
+  for (const { text } of blocks.slice(0, blocksShown)) console.info(text)
+  expect(slow).toEqual([])
   if (askedMinutes) expect(stalls.p99).toBeLessThan(waitMsMax * slowness)
 })
+
+/** Sends the inputs that may have caused a block again. Returns the least time of all blocks by them. */
+async function leastOf(monitor: Monitor, { ms, inputs }: Block): Promise<number> {
+  let least = ms
+  for (let count = 1; count < measurements; count++) {
+    monitor.start()
+    const repeated: boolean[] = []
+    for (const { name, send } of inputs) repeated.push((await monitor.send(send)) === name)
+    await monitor.settled()
+    // An input that is answered differently the second time may not do the same work.
+    if (repeated.every(Boolean)) least = Math.min(least, monitor.blocks()[0]?.ms ?? 0)
+  }
+  return least
+}
 
 /** Returns the CPU time of a fixed work in milliseconds. */
 function calibrate(): number {
   const run = () => {
-    const startedAt = process.cpuUsage()
+    const startedAt = threadCpuMs()
     const value = JSON.parse(calibration) as Record<string, string>
     for (const name in value) if (/^\d+y$/.test(name)) value[name] += name
     JSON.stringify(value)
-    const { user, system } = process.cpuUsage(startedAt)
-    return (user + system) / 1000
+    return threadCpuMs() - startedAt
   }
   return Math.min(run(), run(), run(), run())
 }
@@ -109,35 +131,46 @@ const calibration = JSON.stringify(
   Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`${at}`.padEnd(20, 'x'), 'x'.repeat(20)])),
 )
 
+/** What was sent, with its answer. `send` sends it again, and returns the name of what was answered then. */
+type Input = { name: string; send: () => Promise<string> }
+/** `inputs`: those that may have caused it. */
+type Block = { ms: number; text: string; inputs: Input[] }
+type Monitor = ReturnType<typeof blockMonitor>
+
 /** Reads the blocks that the service logs. A block is logged after the input that caused it, and before the one after the next. */
 function blockMonitor(victim: Victim) {
   let start = 0
-  const sent: { at: number; name: string }[] = []
+  const sent: (Input & { at: number })[] = []
   return {
     start: () => {
       start = victim.service.output().length
     },
-    sent: (name: string) => void sent.push({ at: victim.service.output().length, name }),
+    send: async (send: Input['send']) => {
+      const name = await send()
+      sent.push({ at: victim.service.output().length, name, send })
+      return name
+    },
     /** Resolves when what was blocked is logged: the service responds, and its timers run. */
     settled: async () => {
       for (let at = 0; at < 5; at++) await call({ method: 'GET', url: `${victim.url}/health`, headers: {} })
       const length = victim.service.output().length
-      sent.push({ at: length, name: 'later' })
+      sent.push({ at: length, name: 'later', send: async () => 'later' })
     },
     blocks: () => {
       const output = victim.service.output()
-      const found: { ms: number; text: string }[] = []
+      const found: Block[] = []
       for (const match of output.slice(start).matchAll(/^\{.*The event loop was blocked.*$/gm)) {
         const { section, ms, cpuMs } = JSON.parse(match[0]) as LoopBlock
         // The output arrives some time after it was written.
         const next = sent.findIndex(({ at }) => at >= start + match.index)
-        const near = sent.slice(Math.max(0, next - 3), next + 1).map(({ name }) => name)
+        const near = sent.slice(Math.max(0, next - 3), next + 1)
         const route = section.replace(/:(\w+)/g, '{$1}')
-        const named = near.filter((name) => name.startsWith(`${route}: `) || name.startsWith(`${section} `))
-        const names = named.length > 0 ? named : near
+        const named = near.filter(({ name }) => name.startsWith(`${route}: `) || name.startsWith(`${section} `))
+        const inputs = named.length > 0 ? named : near
         found.push({
           ms: Math.min(ms, cpuMs),
-          text: `${section} blocked ${ms} ms (${cpuMs} ms CPU), after ${names.join(' or ')}`,
+          inputs,
+          text: `${section} blocked ${ms} ms (${cpuMs} ms CPU), after ${inputs.map(({ name }) => name).join(' or ')}`,
         })
       }
       return found.sort((a, b) => b.ms - a.ms)

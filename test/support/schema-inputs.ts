@@ -1,4 +1,4 @@
-import type { Seeded } from './seeded.ts'
+import { type Seeded, seeded } from './seeded.ts'
 
 /** A JSON schema as the API document has it. */
 export type Schema = {
@@ -198,12 +198,15 @@ export function* inputsOf(
         }),
     }
   }
+  // The same each time the body is built.
+  const chosen = random.int(0, 0xffffff)
+  const textFor = (name: string) => seeded(chosen + name.length).pick(hostileTexts)
   const lists: [string, Choice['text']][] = [
     ['arrays of valid items', sampleText(known)],
     ['arrays of long mailboxes', (field, name) => known(name) ?? (field.enum ? '' : longMailbox)],
     [
       'arrays of short texts',
-      (field, name) => known(name) ?? repeated(random.pick(hostileTexts), Math.min(20, field.maxLength ?? 20)),
+      (field, name) => known(name) ?? repeated(textFor(name), Math.min(20, field.maxLength ?? 20)),
     ],
   ]
   const itemsOf = (length: number) => {

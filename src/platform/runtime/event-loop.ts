@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Log } from './log.ts'
+import { threadCpuMs } from './thread-cpu.ts'
 
 /** From this delay on a block is counted and logged. */
 const blockMsMin = 100
@@ -15,7 +16,7 @@ export type LoopBlock = {
   sectionMs: number
   /** How late the event loop was. The block may have begun up to one tick earlier. */
   ms: number
-  /** CPU time of the whole process during the block. Far below `ms`: the machine was busy elsewhere, or suspended. */
+  /** CPU time of the thread during the block. Far below `ms`: the machine was busy elsewhere, or suspended. */
   cpuMs: number
 }
 
@@ -66,27 +67,27 @@ function startTicks(): void {
   longestSection = section
   longestMs = 0
   let tickedAt = performance.now()
-  let cpu = process.cpuUsage()
+  let cpuMs = threadCpuMs()
   const tick = () => {
     const ticks = idleTicks + 1
     // Ends the section before; also keeps idle time from being counted as part of a section by more than one tick.
     enterSection('none')
     idleTicks = ticks
-    const [now, used] = [performance.now(), process.cpuUsage(cpu)]
+    const [now, cpuMsNow] = [performance.now(), threadCpuMs()]
     const ms = now - tickedAt - tickMs
     if (ms >= blockMsMin) {
       const block = {
         section: longestSection,
         sectionMs: longestMs,
         ms: Math.round(ms),
-        cpuMs: Math.round((used.user + used.system) / 1000),
+        cpuMs: Math.round(cpuMsNow - cpuMs),
       }
       for (const report of reporters) report(block)
     }
     longestMs = 0
     longestSection = 'none'
     tickedAt = now
-    cpu = process.cpuUsage()
+    cpuMs = cpuMsNow
     if (idleTicks > idleTicksMax) stopTicks()
   }
   timer = setInterval(tick, tickMs).unref()
