@@ -65,6 +65,26 @@ test('the API reference has one name for each measure', () => {
   expect(oldNamesIn(['docs/openapi.json'], () => described.map((text) => text.replace(/`[^`]*`/g, '')))).toEqual([])
 })
 
+/** Comments of a source file name others: by their path, or by the last part of it if they are in the same package. */
+function missingFilesIn(file: string, files: readonly string[]): string[] {
+  const folder = file.split('/', file.startsWith('packages/') ? 2 : 1).join('/')
+  const exists = (name: string) =>
+    files.some((each) => each === name || (each.startsWith(`${folder}/`) && each.endsWith(`/${name}`)))
+  const comments = readFileSync(file, 'utf8').matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm)
+  const names = [...comments].flatMap(([comment]) => [
+    ...comment.matchAll(/(?<![\w./…*:{}-])[\w-][\w./-]*\.(?:tsx?|mjs|sql)\b(?![\w-]|\.\w)/g),
+  ])
+  return names.flatMap(([name]) => (exists(name) ? [] : [`${file}: ${name}`]))
+}
+
+test('files that are named in comments exist', () => {
+  const folders = ['src', 'test', 'web', 'sdk', 'packages', 'scripts', 'bench', 'examples']
+  const files = folders.flatMap((folder) => filesIn(folder, /\.(tsx?|mjs|sql)$/))
+  const sources = files.filter((file) => !/node_modules|\/dist\/|\.sql$/.test(file))
+  expect(sources.length).toBeGreaterThan(1_000)
+  expect(sources.flatMap((file) => missingFilesIn(file, files))).toEqual([])
+})
+
 /** Tables, code, images, URLs and long commands cannot be wrapped. */
 function longLinesIn(file: string): string[] {
   const prose = readFileSync(file, 'utf8').replace(/^ *(```+|~~~+)[\s\S]*?^ *\1/gm, (code) => code.replace(/.+/g, ''))

@@ -51,7 +51,7 @@ export type ServerOptions = {
 }
 export type Server = FastifyInstance
 
-/** The HTTP core: limits, request ids, envelope, error mapping, security headers. Routes are in routes.ts. */
+/** The HTTP core: limits, request ids, envelope, error mapping, security headers. Routes are registered in mounts.ts. */
 export function createServer(options: ServerOptions): Server {
   const { log, baseUrl, trustProxy, connectionsMax } = options
   const headersAt = rememberLast(securityHeaders)

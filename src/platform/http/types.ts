@@ -44,7 +44,7 @@ export type Operation = {
   'x-codeSamples'?: { lang: string; label: string; source: string }[]
   /** Removed when the document is completed. */
   'x-errors'?: OperationErrors
-  /** Who may call it: set by routes.ts. */
+  /** Who may call it: set by describe-guards.ts. */
   'x-permission'?: 'owner' | 'operator' | 'broadcaster'
   'x-scope'?: string
 }

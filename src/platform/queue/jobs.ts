@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../values/ids.ts'
 
-/** All kinds of jobs. app.ts starts a worker for each. */
+/** All kinds of jobs. The area.ts of their area starts a worker for each. */
 export type JobKind =
   | 'message.send'
   | 'account.email'

@@ -59,10 +59,10 @@ export type BounceDetail = {
   evidence?: string | null
 }
 
-/** The `data` of a webhook event, beside its message and contact. */
 /** Given by the sender of an email. */
 export type EventTag = { name: string; value: string }
 
+/** The `data` of a webhook event, beside its message and contact. */
 export type EventData = {
   /** Of emails with tags. */
   tags?: EventTag[]
