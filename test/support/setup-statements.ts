@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { afterAll } from 'vitest'
 import { type StartedStatement, statementChannelName } from '../../src/platform/db/statement-channel.ts'
-import { exceptions } from './statement-exceptions.ts'
+import { isExcepted } from './statement-exceptions.ts'
 import { brokenRules } from './statement-rules.ts'
 
 // Checks every statement that the service starts in a test against the rules in statement-rules.ts. Statements of the
@@ -37,14 +37,6 @@ function startRecorder(): Recorder {
   })
   return recorder
 }
-
-const isExcepted = (file: string, text: string, rule: string) =>
-  exceptions.some(
-    (exception) =>
-      `src/${exception.file}` === file &&
-      text.includes(exception.contains) &&
-      exception.rules.some((each) => each === rule),
-  )
 
 /** Returns the file that started the statement. */
 function callerOf(): string | undefined {

@@ -36,6 +36,17 @@ export type Rule =
   | 'time in case or coalesce'
   | 'time in on conflict'
   | 'function that is not immutable'
+  | 'case with an operand'
+  | 'lock on every node'
+
+/** What every node rejects or, for a lock, what fails for everybody while any node is down. */
+export const rejectedRules: readonly Rule[] = [
+  'time in case or coalesce',
+  'time in on conflict',
+  'function that is not immutable',
+  'case with an operand',
+  'lock on every node',
+]
 
 /** Global tables of which every node has a copy, so that a write fails while any node is down. */
 export const copiedTables = ['organizations', 'users', 'api_keys', 'verified_domains', 'tracking_hosts']
@@ -56,6 +67,7 @@ export function brokenRules(statement: string): Rule[] {
   const broken = new Set<Rule>()
   if (/\bctid\b/.test(text)) broken.add('ctid')
   if (/\bas (?:not )?(?:materialized )?\( ?(?:insert|update|delete) /.test(text)) broken.add('write in a CTE')
+  if (isAnyWrite.test(text) && /\bcase (?!when\b)/.test(text)) broken.add('case with an operand')
   const isCompleted = isCompletedOnShards(text)
   for (const block of blocksOf(text)) {
     if (outerJoinToUnnest.test(block)) broken.add('outer join to unnest')
@@ -65,7 +77,11 @@ export function brokenRules(statement: string): Rule[] {
       /^(?:with .*\) )?(?:update|delete from) /.test(block) || /\bfor (?:no key )?(?:update|share)\b/.test(block)
     if (isWrite.test(block) && tables.length > 0 && timeInCondition.test(block)) broken.add('time in case or coalesce')
     if (tables.length > 0 && timeInConflict.test(block)) broken.add('time in on conflict')
+    const isOnNodes = tables.length > 0 || writeToCopies.test(block)
     if (isChange && tables.length > 0 && /\bconcat_ws ?\(/.test(block)) broken.add('function that is not immutable')
+    if (isOnNodes && callsIn(clausesOnNodes(block)).some((name) => !immutable.has(name)))
+      broken.add('function that is not immutable')
+    if (lockOnCopies.test(block)) broken.add('lock on every node')
     if (isChange && tables.length > 0 && !/\borganization_id = \$\d+/.test(block)) broken.add('several organizations')
     if (tables.length > 0 && severalOrganizations.test(block)) broken.add('several organizations')
     if (tables.length > 0 && !isCompleted && namesOrganizationOfOuter(block))
@@ -113,6 +129,26 @@ function namesOrganizationOfOuter(block: string): boolean {
   const isQuery = (name: string) => new RegExp(`\\(…\\) (?:as )?${name}\\b`).test(block)
   return names.some((name) => isOuter(name) || isQuery(name))
 }
+
+/** Citus replaces the comparison of `case status when 'sent' …` by one that lacks the operand. */
+const isAnyWrite = /^(?:with .*\) )?(?:insert|update|delete) /
+
+/** What is evaluated on the nodes after the write, where only functions are allowed that are immutable. */
+const clausesOnNodes = (block: string): string =>
+  [/\bdo update set .*?(?=\breturning\b|$)/, /\breturning .*/].map((clause) => clause.exec(block)?.[0] ?? '').join(' ')
+
+const callsIn = (text: string): string[] => [...text.matchAll(/\b([a-z_][a-z0-9_]*) ?\(/g)].map((match) => match[1]!)
+
+const immutable = new Set(
+  'abs all and any array array_cat array_remove as by cardinality coalesce conflict exists greatest in least lower not nullif or select then unnest when where'.split(
+    ' ',
+  ),
+)
+
+/** Every node has a copy, and the lock is taken on the first of them. */
+const lockOnCopies = new RegExp(
+  `\\b(?:from|join) (?:${copiedTables.join('|')})\\b.* for (?:no key update|key share|update|share)(?! of (?!(?:${copiedTables.join('|')})\\b))`,
+)
 
 /** In lower case, without comments and literals, with single spaces. */
 const simplified = (statement: string) =>

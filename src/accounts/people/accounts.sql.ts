@@ -139,10 +139,6 @@ export async function findMember(
   }
 }
 
-/** Locks until the end of the transaction. Serializes changes to the members of an organization. */
-export const lockOrganization = (tx: Tx, id: OrganizationId) =>
-  tx`select from organizations where id = ${id} for no key update`
-
 export type OrganizationChange = {
   name?: string | undefined
   timezone?: string | undefined
@@ -150,11 +146,8 @@ export type OrganizationChange = {
   defaultSender?: DefaultSender | null | undefined
 }
 
-/** Returns the organization, locked until the end of the transaction. */
-export const findOrganizationForUpdate = (tx: Tx, id: OrganizationId) =>
-  first(tx<Organization>`
-    select ${organizationColumns} from organizations where id = ${id}
-    for no key update`)
+export const getOrganization = (db: Reader, id: OrganizationId) =>
+  only(db<Organization>`select ${organizationColumns} from organizations where id = ${id}`)
 
 /** Undefined fields are not changed. */
 export const updateOrganization = (
@@ -162,14 +155,13 @@ export const updateOrganization = (
   id: OrganizationId,
   { name, timezone, keepAddresses, defaultSender: sender }: OrganizationChange,
 ) =>
-  only(db<Organization>`
+  db`
     update organizations
     set name = coalesce(${name}, name), timezone = coalesce(${timezone}, timezone),
       keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses),
       default_sender_name = case when ${sender !== undefined} then ${sender?.name ?? null} else default_sender_name end,
       default_sender_email = case when ${sender !== undefined} then ${sender?.email ?? null} else default_sender_email end
-    where id = ${id}
-    returning ${organizationColumns}`)
+    where id = ${id}`
 
 export type ProfileChange = { name?: string | null | undefined; mutedAlerts?: AlertKind[] | undefined }
 

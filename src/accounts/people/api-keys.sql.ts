@@ -1,3 +1,4 @@
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
@@ -33,11 +34,12 @@ export type NewApiKey = Omit<ApiKey, 'isHeld' | 'createdAt' | 'lastUsedAt' | 'cr
 }
 
 /**
- * Returns undefined if the creator is no longer a member. The row lock serializes this with the removal of the member.
+ * Returns undefined if the creator is no longer a member. The lock serializes this with the removal of the member.
  */
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
+  await lockOrganization(tx, key.organizationId)
   const [creator] = await tx<{ email: string }>`
-    select email from users where organization_id = ${key.organizationId} and id = ${key.createdBy} for key share`
+    select email from users where organization_id = ${key.organizationId} and id = ${key.createdBy}`
   if (!creator) return undefined
   const [row] = await tx<Omit<ApiKey, 'createdByEmail'>>`
     insert into api_keys (id, organization_id, name, key_hash, hint, scopes, public_only, created_by)

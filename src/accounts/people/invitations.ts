@@ -1,3 +1,4 @@
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
@@ -5,7 +6,7 @@ import type { EmailPath } from '../../platform/values/email-path.ts'
 import { conflict, existing, invalid, notFound, Refusal } from '../../platform/values/errors.ts'
 import { type InvitationId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import type { AccountEmails } from './account-emails.ts'
-import { findUserByEmail, lockOrganization, type Member, type Role } from './accounts.sql.ts'
+import { findUserByEmail, type Member, type Role } from './accounts.sql.ts'
 import {
   countInvitations,
   deleteInvitation,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, Named, Nullable, ok } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../../platform/http/etag.ts'
@@ -7,12 +8,7 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import {
-  findOrganizationForUpdate,
-  type Organization,
-  type OrganizationChange,
-  updateOrganization,
-} from './accounts.sql.ts'
+import { getOrganization, type Organization, type OrganizationChange, updateOrganization } from './accounts.sql.ts'
 import { checkTimeZone } from './accounts.ts'
 import type { DefaultSender } from './default-sender.sql.ts'
 import { memberOf, requireOwner } from './guards.ts'
@@ -99,9 +95,11 @@ export function organizationRoutes({
         if (defaultSender) await checkSender(organizationId, defaultSender.email)
         const checkUnchanged = checkIfMatch(request, tagOf)
         const changed = await db.begin(async (tx) => {
-          const current = await findOrganizationForUpdate(tx, organizationId)
-          if (current) checkUnchanged?.(current)
-          return updateOrganization(tx, organizationId, change)
+          await lockOrganization(tx, organizationId)
+          const current = await getOrganization(tx, organizationId)
+          checkUnchanged?.(current)
+          await updateOrganization(tx, organizationId, change)
+          return getOrganization(tx, organizationId)
         })
         onChanged(changed.id)
         reply.header('etag', tagOf(changed))

@@ -1,7 +1,7 @@
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { conflict, existing, notFound } from '../../platform/values/errors.ts'
 import type { OrganizationId, UserId } from '../../platform/values/ids.ts'
-import { lockOrganization } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
 import { deleteCredentials } from './credentials.sql.ts'
 import { deleteInvitationsBy } from './invitations.sql.ts'

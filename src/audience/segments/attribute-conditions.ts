@@ -46,9 +46,9 @@ const numeric = '^[+-]?([0-9]{1,200}([.][0-9]{1,200})?|[.][0-9]{1,200})$'
 
 export function matchesNumber(name: string, { operator, value = 0 }: NumberCondition): Sql {
   const text = textOf(name)
-  const number = sql`(case jsonb_typeof(contacts.attributes -> ${name}::text)
-    when 'number' then (contacts.attributes -> ${name}::text)::numeric
-    when 'string' then case when btrim(${text}) ~ ${numeric} then btrim(${text})::numeric end end)`
+  const type = sql`jsonb_typeof(contacts.attributes -> ${name}::text)`
+  const number = sql`(case when ${type} = 'number' then (contacts.attributes -> ${name}::text)::numeric
+    when ${type} = 'string' then case when btrim(${text}) ~ ${numeric} then btrim(${text})::numeric end end)`
   const wanted = sql`${String(value)}::numeric`
   const conditions: Record<NumberCondition['operator'], Sql> = {
     equals: sql`${number} = ${wanted}`,
@@ -120,8 +120,8 @@ export function matchesBoolean(name: string, { operator }: BooleanCondition): Sq
 export function matchesList(name: string, { operator, value = '' }: ListCondition): Sql {
   const list = sql`contacts.attributes -> ${name}::text`
   // A text is a list of entries separated by commas. Without entries it is empty, as every other value.
-  const entries = sql`(select btrim(entry) as entry from jsonb_array_elements_text(case jsonb_typeof(${list})
-    when 'array' then ${list} when 'string' then to_jsonb(string_to_array(${textOf(name)}, ',')) else '[]' end) as entry)`
+  const entries = sql`(select btrim(entry) as entry from jsonb_array_elements_text(case
+    when jsonb_typeof(${list}) = 'array' then ${list} when jsonb_typeof(${list}) = 'string' then to_jsonb(string_to_array(${textOf(name)}, ',')) else '[]' end) as entry)`
   const contains = sql`exists (select from ${entries} as entries where ${equalsInAnyCase(sql`entry`, value.trim())})`
   const isNotEmpty = sql`exists (select from ${entries} as entries where entry <> '')`
   const conditions: Record<ListCondition['operator'], Sql> = {

@@ -1,3 +1,4 @@
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { allValues, first, hasRows } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
@@ -46,7 +47,7 @@ export const lockWebhook = (tx: Tx, organizationId: OrganizationId, id: WebhookI
 
 /** Locks the organization until the end of the transaction, so that the limit also applies to concurrent requests. */
 export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Promise<number> {
-  await tx`select from organizations where id = ${organizationId} for no key update`
+  await lockOrganization(tx, organizationId)
   const [row] = await tx<{ count: number }>`select count(*) from webhooks where organization_id = ${organizationId}`
   return row!.count
 }

@@ -40,12 +40,12 @@ const notSent = "'Not sent when the organization was exported'"
  */
 export const exportedValues: Record<string, Record<string, string>> = {
   messages: {
-    status: "case status when 'queued' then 'failed' else status end",
-    reason: `case status when 'queued' then ${notSent} else reason end`,
+    status: "case when status = 'queued' then 'failed' else status end",
+    reason: `case when status = 'queued' then ${notSent} else reason end`,
   },
   deliveries: {
-    status: "case status when 'pending' then 'failed' else status end",
-    reason: `case status when 'pending' then ${notSent} else reason end`,
+    status: "case when status = 'pending' then 'failed' else status end",
+    reason: `case when status = 'pending' then ${notSent} else reason end`,
     next_attempt_at: 'null::timestamptz',
   },
   bulk_actions: {

@@ -72,28 +72,28 @@ const openIds = (id: OrganizationId) => sql`
     where organization_id = ${id}
     order by kind, coalesce(webhook_id, target_id), id desc
   ) as latest
-  where dismissed_at is null and case kind
-    when 'webhook_failing' then exists (
+  where dismissed_at is null and case
+    when kind = 'webhook_failing' then exists (
       select from webhooks
       where organization_id = ${id} and webhooks.id = latest.webhook_id and status = 'active' and failing_since is not null)
-    when 'webhook_paused' then exists (
+    when kind = 'webhook_paused' then exists (
       select from webhooks where organization_id = ${id} and webhooks.id = latest.webhook_id and status = 'paused')
-    when 'export_paused' then exists (
+    when kind = 'export_paused' then exists (
       select from event_exports
       where organization_id = ${id} and event_exports.id = latest.target_id and status = 'paused')
-    when 'mail_server_failing' then exists (
+    when kind = 'mail_server_failing' then exists (
       select from mail_servers
       where organization_id = ${id} and mail_servers.id = latest.target_id and status = 'failing')
-    when 'domain_warning' then exists (
+    when kind = 'domain_warning' then exists (
       select from domains where organization_id = ${id} and domains.id = latest.target_id and status = 'warning')
-    when 'domain_unverified' then exists (
+    when kind = 'domain_unverified' then exists (
       select from domains where organization_id = ${id} and domains.id = latest.target_id and status = 'unverified')
-    when 'broadcast_paused' then exists (
+    when kind = 'broadcast_paused' then exists (
       select from broadcasts where organization_id = ${id} and broadcasts.id = latest.target_id and status = 'paused')
-    when 'relay_down' then true
-    when 'import_finished' then false
-    when 'bounce_rate' then created_at > now() - interval '1 day'
-    when 'complaint_rate' then created_at > now() - interval '1 day'
+    when kind = 'relay_down' then true
+    when kind = 'import_finished' then false
+    when kind = 'bounce_rate' then created_at > now() - interval '1 day'
+    when kind = 'complaint_rate' then created_at > now() - interval '1 day'
     else created_at > now() - ${openDays} * interval '1 day'
   end`
 

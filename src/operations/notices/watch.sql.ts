@@ -1,17 +1,19 @@
 import { allFlows } from '../../events/events.ts'
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { firstValue, hasRows } from '../../platform/db/rows.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { NoticeKind } from './notices.sql.ts'
 
-/** Locks the organization that operates the installation until the end of the transaction. */
-export const lockOperator = (tx: Tx) =>
-  firstValue(tx<{ id: OrganizationId }>`
-    select id from organizations where is_operator and deleted_at is null for no key update`)
+/** Returns the organization that operates the installation. */
+export const findOperator = (db: Reader) =>
+  firstValue(db<{ id: OrganizationId }>`select id from organizations where is_operator and deleted_at is null`)
 
 /** Returns false if the organization was deleted. Locks it until the end of the transaction. */
-export const lockForNotice = (tx: Tx, id: OrganizationId) =>
-  hasRows(tx`select from organizations where id = ${id} and deleted_at is null for no key update`)
+export async function lockForNotice(tx: Tx, id: OrganizationId): Promise<boolean> {
+  await lockOrganization(tx, id)
+  return hasRows(tx`select from organizations where id = ${id} and deleted_at is null`)
+}
 
 export const hasNoticeSince = (db: Reader, organizationId: OrganizationId, kind: NoticeKind, since: Date) =>
   hasRows(db`

@@ -5,7 +5,7 @@ import { minuteMs } from '../../platform/values/durations.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { NoticeKind } from './notices.sql.ts'
 import { recordNotice, utc } from './notices.ts'
-import { type DayCounts, hasNoticeSince, lockForNotice, lockOperator, selectRecentCounts } from './watch.sql.ts'
+import { type DayCounts, findOperator, hasNoticeSince, lockForNotice, selectRecentCounts } from './watch.sql.ts'
 
 /** Long enough for the restart of a mail server. */
 const outageMinutesMin = 5
@@ -31,9 +31,10 @@ export async function reportRelayOutage(
   if (state?.kind !== 'down' || now - state.since.getTime() < outageMinutesMin * minuteMs) return
   const { since, reason } = state
   const isNew = await db.begin(async (tx) => {
-    const organizationId = await lockOperator(tx)
+    const organizationId = await findOperator(tx)
+    if (!organizationId || !(await lockForNotice(tx, organizationId))) return false
     // Another process may have reported the same outage.
-    if (!organizationId || (await hasNoticeSince(tx, organizationId, 'relay_down', since))) return false
+    if (await hasNoticeSince(tx, organizationId, 'relay_down', since)) return false
     await recordNotice(tx, {
       organizationId,
       kind: 'relay_down',

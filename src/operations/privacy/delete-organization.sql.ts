@@ -1,3 +1,4 @@
+import { lockOrganization } from '../../platform/db/cluster/lock-organization.ts'
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { hasRows } from '../../platform/db/rows.ts'
 import type { ApiKeyId, OrganizationId } from '../../platform/values/ids.ts'
@@ -15,6 +16,7 @@ export const isNeededByOthers = (db: Reader, id: OrganizationId) =>
  * Returns the ids of its API keys, or undefined if the organization is already deleted.
  */
 export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiKeyId[] | undefined> {
+  await lockOrganization(tx, id)
   const [stopped] = await tx`
     update organizations set deleted_at = now(), is_operator = false
     where id = ${id} and deleted_at is null

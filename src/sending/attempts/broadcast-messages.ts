@@ -37,7 +37,7 @@ export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMess
         broadcast_id: ['uuid', messages.map(() => broadcastId)],
       },
       `organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb, status,
-      reason, relay_reply, queue_id, mail_server_id, queued_at, case status when 'sent' then now() end, broadcast_id`,
+      reason, relay_reply, queue_id, mail_server_id, queued_at, case when status = 'sent' then now() end, broadcast_id`,
     )}
     on conflict do nothing`
 }
