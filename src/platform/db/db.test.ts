@@ -271,3 +271,25 @@ test('a transaction that is rolled back returns a value, changes nothing and ann
   await db.begin((tx) => tx`insert into marks values ('next')`)
   expect(await db`select name from marks`).toEqual([{ name: 'next' }])
 })
+
+test('the first error of a transaction is thrown, whichever statement is awaited', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  await db.statement.script(`
+    create table numbers (n integer);
+    create function fill_disk() returns integer language plpgsql as
+      $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
+  const isFull = expect.objectContaining({ code: '53100' })
+  const awaitingTheNext = async (tx: Tx) => {
+    tx`insert into numbers values (fill_disk())`.catch(() => {})
+    await tx`insert into numbers values (1)`
+  }
+  await expect(db.begin(awaitingTheNext)).rejects.toEqual(isFull)
+  // Otherwise the commit would seem to have succeeded, although it was a rollback.
+  const awaitingNone = async (tx: Tx) => {
+    await tx`insert into numbers values (1)`
+    await tx`insert into numbers values (fill_disk())`.catch(() => {})
+  }
+  await expect(db.begin(awaitingNone)).rejects.toEqual(isFull)
+  expect(await db`select n from numbers`).toEqual([])
+})

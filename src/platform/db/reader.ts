@@ -17,12 +17,22 @@ export type ReaderOptions = {
   /** True if the transaction keeps plans (kept-plans.ts). */
   keepPlans?: boolean
   beforeQuery?: () => void
+  /** Called with the error of each statement that fails, in the order of the statements. */
+  onError?: (error: unknown) => void
 }
 
 export function reader(
   target: pg.Pool | pg.ClientBase,
-  { answerWithinMs, isDistributed = false, keepPlans = false, beforeQuery = () => {} }: ReaderOptions = {},
+  { answerWithinMs, isDistributed = false, keepPlans = false, beforeQuery = () => {}, onError }: ReaderOptions = {},
 ): Reader {
+  const reporting = async <Result>(answer: Promise<Result>): Promise<Result> => {
+    try {
+      return await answer
+    } catch (error) {
+      onError?.(error)
+      throw error
+    }
+  }
   const run = async <Row>(query: Sql): Promise<Row[]> => {
     const config: Timed<pg.QueryArrayConfig> = { text: query.text, values: query.values as unknown[], rowMode: 'array' }
     const name = query.hasRowList ? undefined : nameOf(query.text, keepPlans)
@@ -31,14 +41,14 @@ export function reader(
     // The caller continues in a later turn of the event loop, where another section may have been entered.
     const section = currentSection()
     beforeQuery()
-    const result = await target.query(config)
+    const result = await reporting(target.query(config))
     enterSection(section)
     return toObjects<Row>(result)
   }
   const script = async (text: string) => {
     const config: Timed<pg.QueryConfig> = { text }
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
-    await target.query(config)
+    await reporting(target.query(config))
   }
   const publishAndRun = <Row>(given: Sql) => {
     const query = isDistributed ? onShards(given) : given

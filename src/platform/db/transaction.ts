@@ -34,19 +34,19 @@ export async function begin<Result>(
     try {
       // Sent together with the first statement. If it fails, so does that one.
       gatherWrites(client)
-      client.query(beginText(client, unlimited ? 0 : statementTimeoutMs, keepPlans, isDistributed)).catch(() => {})
+      client.query(beginText(client, unlimited ? 0 : statementTimeoutMs, keepPlans, isDistributed)).catch(tx.fail)
       const result = await work(tx)
       if (tx.isRolledBack) {
-        await Promise.allSettled(tx.sent)
         ended = client.query('rollback')
         await ended
         enterSection(section)
         return result
       }
-      // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
       gatherWrites(client)
       ended = client.query('commit')
-      await Promise.all([...tx.sent, ended])
+      await ended
+      // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
+      if (tx.failed.first) throw tx.failed.first.error
       // It is committed, so this must not fail. What is not announced is found by polling.
       for (const announced of await Promise.allSettled(tx.announced))
         if (announced.status === 'fulfilled') announce(announced.value)
@@ -59,7 +59,8 @@ export async function begin<Result>(
       }
       ended ??= client.query('rollback')
       await ended.catch(lose)
-      throw await causeOf(error, tx.sent)
+      // After a failed statement the following ones fail as well, with an error that says only that.
+      throw isAborted(error) && tx.failed.first ? tx.failed.first.error : error
     }
   })
 }
@@ -87,6 +88,7 @@ export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: numbe
   })
 }
 
+const isAborted = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === transactionAborted
 const isReadTimeout = (error: unknown): error is Error => error instanceof Error && error.message === readTimeoutMessage
 
 /** Drops a connection that did not answer. Anything sent on it would wait behind the statement. */
@@ -125,16 +127,24 @@ async function onConnection<Result>(
 export const isReadOnly = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === readOnlyTransaction
 
-type SendingTx = Tx & { sent: Promise<unknown>[]; announced: unknown[]; isRolledBack: boolean }
+type SendingTx = Tx & {
+  announced: unknown[]
+  isRolledBack: boolean
+  /** The first error. Answers arrive in the order of the statements, whichever of them `work` awaits. */
+  failed: { first: { error: unknown } | undefined }
+  fail: (error: unknown) => void
+}
 
 function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
-  const sent: Promise<unknown>[] = []
   const announced: unknown[] = []
-  const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client) })
+  const failed = { first: undefined as { error: unknown } | undefined }
+  const fail = (error: unknown) => {
+    failed.first ??= { error }
+  }
+  const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client), onError: fail })
   const send = <Row>(strings: TemplateStringsArray, ...values: unknown[]) => {
     const sending = onClient<Row>(strings, ...values)
     sending.catch(() => {})
-    sent.push(sending)
     return sending
   }
   const announce = (value: unknown) => {
@@ -145,15 +155,17 @@ function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
     return value
   }
   const { isDistributed } = options
-  const tx = Object.assign(onClient, { send, sent, announce, announced, rollback, isRolledBack: false, isDistributed })
+  const tx = Object.assign(onClient, {
+    send,
+    announce,
+    announced,
+    rollback,
+    isRolledBack: false,
+    isDistributed,
+    failed,
+    fail,
+  })
   return tx as SendingTx
-}
-
-/** After a failed statement the following ones fail as well, with an error that says only that. */
-async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknown> {
-  const settled = await Promise.allSettled(sent)
-  const errors = [error, ...settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))]
-  return errors.find((each) => (each as { code?: unknown } | null)?.code !== transactionAborted) ?? error
 }
 
 /**

@@ -406,3 +406,16 @@ test('a header that cannot be set and several addresses in one text are rejected
     expect(await problemOf({ to })).toBe('must be one address. Use an array for several')
   expect((await send(app, { to: ['nobody', 'noone', 'ada@example.com'] })).body.message).toMatch(/^to\.0: /)
 })
+
+test('an email that the full disk of the database cannot hold is answered with 503', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await app.db.statement.script(`
+    create function fill_disk() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
+  for (const table of ['contacts', 'messages', 'jobs']) {
+    await app.db.statement.script(`create trigger full_disk before insert on ${table} execute function fill_disk()`)
+    const answer = await send(app, { to: `${table}@example.com` })
+    expect([table, answer.status, answer.body.error.type]).toEqual([table, 503, 'unavailable'])
+    await app.db.statement.script(`drop trigger full_disk on ${table}`)
+  }
+})
