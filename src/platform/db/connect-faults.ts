@@ -45,10 +45,12 @@ function adviceFor({ message, code, syscall }: Fault): string | undefined {
   }
 }
 
-/** Errors that pg raises without a code. */
+/** Errors that have no code of their own. */
 function adviceForMessage(message: string): string | undefined {
   if (message === 'The server does not support SSL connections')
     return 'DATABASE_URL requires TLS, but the database does not support it. Set sslmode=disable in DATABASE_URL, or enable ssl in the database.'
+  if (message === 'unsupported startup parameter: options')
+    return 'DATABASE_URL is the address of a PgBouncer that is too old: PgBouncer 1.21 or newer is needed. Update it, or connect to PostgreSQL directly.'
   if (/client password must be a/.test(message))
     return 'The database requires a password, but DATABASE_URL has none. Add it after the user: user:password@host.'
   return undefined

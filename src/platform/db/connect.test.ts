@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Embedded, startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
@@ -161,4 +163,23 @@ test('waits for a database that cannot be reached', async () => {
   stopping.abort()
   await expect(opening).rejects.toThrow('aborted')
   expect(new Set(logged)).toEqual(new Set(['Database unreachable; retrying']))
+})
+
+test('names the version of PgBouncer that is needed if it rejects our settings', async () => {
+  // The answer of PgBouncer 1.18 to the first packet of a connection.
+  const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter: options', '']
+  const body = Buffer.from(`${fields.join('\0')}\0`)
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(body.length + length.length)
+  const server = createServer((socket) =>
+    socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, body]))),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    expect(await complaint(`postgres://user@127.0.0.1:${port}/waxwing`)).toMatch(/PgBouncer 1\.21 or newer is needed/)
+  } finally {
+    server.close()
+  }
 })
