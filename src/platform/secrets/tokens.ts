@@ -55,7 +55,6 @@ export type Tokens = {
 
 /** Links with a longer destination are not tracked. */
 export const clickUrlBytesMax = 4_000
-const tokenLengthMax = 6_000
 
 // Link tokens in base64url: key id, four ids, destination (variable length), MAC.
 const keyIdBytes = 1
@@ -203,11 +202,14 @@ function writeLinkIds(ids: MailIds): void {
   writeId(scratch, keyIdBytes + 3 * idBytes, ids.flowId)
 }
 
-/** Several texts decode to the same bytes; only the canonical one is valid. */
-function decoded(token: string, bytesMin: number): Buffer | undefined {
-  if (token.length > tokenLengthMax) return undefined
+/**
+ * Returns undefined if a destination between as many other bytes would be too long. Several texts decode to the same
+ * bytes; only the canonical one is valid.
+ */
+function decoded(token: string, otherBytes: number): Buffer | undefined {
+  if (token.length > textLengthOf(otherBytes + clickUrlBytesMax)) return undefined
   const bytes = Buffer.from(token, 'base64url')
-  return bytes.length < bytesMin || bytes.toString('base64url') !== token ? undefined : bytes
+  return bytes.length < otherBytes || bytes.toString('base64url') !== token ? undefined : bytes
 }
 
 function verifyLink(keys: readonly Key[], purpose: TokenPurpose, token: string): LinkPayload | undefined {
