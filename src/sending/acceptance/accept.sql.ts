@@ -232,16 +232,17 @@ export type StoredAnswer = (
   | { id: EmailId | null; messages: StoredMessage[] }
   | { error: Pick<Refusal, 'type' | 'message' | 'fields'> }
 )[]
-type StoredMessage = Pick<AcceptedMessage, 'id' | 'status' | 'reason' | 'warnings'> & { contact_created: boolean }
-/** What release 0.1.0 stores about the only message, while some processes are not upgraded yet. */
-type OldAnswer = Omit<StoredMessage, 'id'>
+export type StoredMessage = Pick<AcceptedMessage, 'id' | 'status' | 'reason' | 'warnings'> & {
+  contact_created: boolean
+}
 
 export type UsedKey = {
   organizationId: OrganizationId
   key: string
   requestHash: string
   messageId: MessageId
-  answer: StoredAnswer | OldAnswer
+  /** A `StoredAnswer`, or what another release stored. */
+  answer: unknown
 }
 
 /** Returns the keys used within the last 24 hours, with the results of their submission. */

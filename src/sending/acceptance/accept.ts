@@ -14,7 +14,7 @@ import type { Uploads } from '../attachments/uploads.ts'
 import { areKeysUsed, findFlowStates, lockRecipients } from './accept.sql.ts'
 import { type Draft, Drafter, flowKey, type Item, type LookUps, senderOf } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
-import { findAnswers, type UsedAnswer, withAddresses } from './stored-answer.ts'
+import { findAnswers, resultsFor, type UsedAnswer, withAddresses } from './stored-answer.ts'
 import {
   type Accepted,
   type AcceptedEmail,
@@ -22,7 +22,6 @@ import {
   heavy,
   type IdempotencyKey,
   keyName,
-  keyReused,
   keysOf,
   messagesIn,
   type NewEmail,
@@ -272,8 +271,11 @@ function replay(
 ): Result | undefined {
   const used = key && answers.get(keyName(organizationId, key.value))
   if (!used) return undefined
-  if (used.requestHash !== key.requestHash) return refused(keyReused())
-  return { ok: true, value: { results: withAddresses(used.results, emails), isReplayed: true } }
+  try {
+    return { ok: true, value: { results: withAddresses(resultsFor(key, used), emails), isReplayed: true } }
+  } catch (error) {
+    return refused(error)
+  }
 }
 
 const tooBusy = () =>

@@ -23,7 +23,7 @@ import { contentToHandOver, type NewContent } from '../attachments/contents.ts'
 import type { FlowState, NewKey, NewMessage, Recipient } from './accept.sql.ts'
 import { missingRefusal, warningsOf } from './context.ts'
 import type { Allowance } from './new-organization-quota.ts'
-import { answerText, type UsedAnswer } from './stored-answer.ts'
+import { answerText, resultsFor, type UsedAnswer } from './stored-answer.ts'
 import {
   type AcceptedEmail,
   type AcceptedMessage,
@@ -31,7 +31,6 @@ import {
   type FlowEmail,
   type IdempotencyKey,
   keyName,
-  keyReused,
   type NewEmail,
   type NewRecipient,
   type Submission,
@@ -179,8 +178,7 @@ export class Drafter {
   #earlierMessage(organizationId: OrganizationId, { key, email }: NewRecipient): AcceptedMessage | undefined {
     const used = key && this.#parts.lookUps.answers.get(keyName(organizationId, key.value))
     if (!used) return undefined
-    if (used.requestHash !== key.requestHash) throw keyReused()
-    const [result] = used.results
+    const [result] = resultsFor(key, used)
     const message = result?.ok ? result.email.messages[0] : undefined
     return message && { ...message, email: message.email || email }
   }

@@ -49,7 +49,8 @@ const limits = `An email has at most ${recipientsMax} recipients, 20 attachments
 const errors = {
   invalid_idempotency_key: 'The key does not consist of 1 to 255 visible ASCII characters.',
   idempotency_key_reused: 'The key was used with another body.',
-  conflict: 'The stored attachments of the organization exceed their limit.',
+  conflict:
+    'The stored attachments of the organization exceed their limit, or the response to the first request with this Idempotency-Key is not available any more.',
   payload_too_large: 'The body exceeds 26 MB, or 5 MB without its attachments.',
   sender_not_verified: 'The sender is not in a verified domain.',
   rate_limited:

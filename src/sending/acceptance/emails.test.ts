@@ -221,6 +221,50 @@ test('an erased contact is in no answer that is kept for repeated requests', asy
   expect((await send(app, { to }, { 'idempotency-key': 'order-2' })).body).toEqual(first.body)
 })
 
+test('a repeated request is answered from the answers that earlier versions stored', async () => {
+  const app = await newApp()
+  const headers = { 'idempotency-key': 'old' }
+  const emails = [
+    { ...email, to: ['ada@example.com', 'ben@example.com'] },
+    { ...email, to: 'nobody' },
+  ]
+  const first = (await app.publicApi('POST', '/emails/batch', emails, headers)).body
+  const [{ id, messages }] = first.data.results
+  // Those of 0.2.0 have the messages without their addresses.
+  const error = {
+    type: 'validation_failed',
+    message: first.data.results[1].error.message,
+    fields: first.data.results[1].error.fields,
+  }
+  await app.db.statement`
+    update idempotency_keys set answer = ${JSON.stringify({ emails: [{ id, messages }, { error }] })}::jsonb
+    where organization_id = ${parseId('org', app.organizationId)}`
+  const again = await app.publicApi('POST', '/emails/batch', emails, headers)
+  expect([again.headers.get('idempotent-replayed'), again.status, again.body]).toEqual(['true', 200, first])
+})
+
+test('a repeated request whose first answer cannot be read is rejected and sends nothing', async () => {
+  const app = await newApp()
+  const headers = { 'idempotency-key': 'unknown' }
+  const answer = (answer: unknown) => app.db.statement`
+    update idempotency_keys set answer = ${JSON.stringify(answer)}::jsonb
+    where organization_id = ${parseId('org', app.organizationId)}`
+  await send(app, {}, headers)
+  const message = { status: 'queued', reason: null, warnings: [], contact_created: false }
+  const unknown = [
+    ...[{}, [], 'text', null, 7, [null], [{}], [{ messages: [] }], [{ id: null, messages: [message] }]],
+    ...[{ emails: null }, { emails: [{}] }, { emails: [{ id: 'eml_1', messages: [{ id: 'msg_1' }] }] }],
+    // Of a message that was deleted.
+    [{ id: null, messages: [{ ...message, id: '01890000-0000-7000-8000-000000000002' }] }],
+  ]
+  for (const each of unknown) {
+    await answer(each)
+    const { status, body } = await send(app, {}, headers)
+    expect([each, status, body.error?.type]).toEqual([each, 409, 'conflict'])
+  }
+  expect((await app.manage('GET', '/organization/messages')).body.data).toHaveLength(1)
+})
+
 test('a scheduled email is sent at its time, and can be cancelled', async () => {
   const app = await newApp()
   const send_at = new Date(Date.now() + 3_600_000).toISOString()

@@ -113,7 +113,8 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
           idempotency_key_reused: 'The key was used with another body.',
           missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
           sender_not_verified: 'The sender of the flow is not in a verified domain.',
-          conflict: 'The stored attachments of the organization exceed their limit.',
+          conflict:
+            'The stored attachments of the organization exceed their limit, or the response to the first request with this Idempotency-Key is not available any more.',
           rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
         },
         headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),

@@ -1,8 +1,22 @@
 import type { Reader } from '../../platform/db/db.ts'
-import { notFound, Refusal } from '../../platform/values/errors.ts'
-import type { OrganizationId } from '../../platform/values/ids.ts'
-import { findUsedKeys, findWrittenMessages, type StoredAnswer, type UsedKey } from './accept.sql.ts'
-import { type EmailResult, keyName, type NewEmail } from './submission.ts'
+import { Refusal } from '../../platform/values/errors.ts'
+import { type MessageId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
+import {
+  findUsedKeys,
+  findWrittenMessages,
+  type StoredAnswer,
+  type StoredMessage,
+  type UsedKey,
+  type WrittenMessage,
+} from './accept.sql.ts'
+import {
+  type AcceptedMessage,
+  type EmailResult,
+  type IdempotencyKey,
+  keyName,
+  keyReused,
+  type NewEmail,
+} from './submission.ts'
 
 export function answerText(results: readonly EmailResult[]): string {
   const answer: StoredAnswer = results.map((result) => {
@@ -19,44 +33,88 @@ export function answerText(results: readonly EmailResult[]): string {
   return JSON.stringify(answer)
 }
 
-const answerOf = ({ answer, messageId }: UsedKey): StoredAnswer =>
-  Array.isArray(answer) ? answer : [{ id: null, messages: [{ ...answer, id: messageId }] }]
+/** Returns undefined for a format that this release does not know. */
+function answerOf({ answer, messageId }: UsedKey): StoredAnswer | undefined {
+  if (!isObject(answer)) return undefined
+  // 0.1.0 stored the only message.
+  if ('status' in answer) return [{ id: null, messages: [{ ...(answer as Omit<StoredMessage, 'id'>), id: messageId }] }]
+  // Before 0.2.0, emails without a flow were stored with the ids of the API.
+  const emails = Array.isArray(answer.emails) ? answer.emails.map(withStoredIds) : answer
+  return Array.isArray(emails) && emails.length > 0 && emails.every(isStored) ? emails : undefined
+}
 
-/** `results`: without the addresses of erased contacts. */
-export type UsedAnswer = { requestHash: string; results: EmailResult[] }
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const isStored = (email: unknown): email is StoredAnswer[number] =>
+  isObject(email) &&
+  (isObject(email.error) ||
+    (Array.isArray(email.messages) &&
+      email.messages.length > 0 &&
+      email.messages.every((message) => isObject(message) && uuidPattern.test(String(message.id)))))
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+function withStoredIds(email: unknown): unknown {
+  if (!isObject(email) || !Array.isArray(email.messages)) return email
+  const messages = email.messages.map((message) => ({
+    ...message,
+    id: parseId('msg', String(message?.id)),
+    contact_created: false,
+    warnings: [],
+  }))
+  return { id: parseId('eml', String(email.id)) ?? null, messages }
+}
+
+/** `results`: without the addresses of erased contacts. Undefined if they cannot be read any more. */
+export type UsedAnswer = { requestHash: string; results: EmailResult[] | undefined }
 
 /** Returns the results of submissions with these keys within the last 24 hours, by `keyName`. */
 export async function findAnswers(
   db: Reader,
   keys: readonly { organizationId: OrganizationId; key: string }[],
 ): Promise<Map<string, UsedAnswer>> {
-  const used = keys.length > 0 ? await findUsedKeys(db, keys) : []
-  if (used.length === 0) return new Map()
-  const messageKeys = used.flatMap((row) =>
-    answerOf(row).flatMap((email) =>
-      'error' in email ? [] : email.messages.map(({ id }) => ({ organizationId: row.organizationId, id })),
-    ),
+  const found = keys.length > 0 ? await findUsedKeys(db, keys) : []
+  if (found.length === 0) return new Map()
+  const used = found.map((row) => ({ ...row, answer: answerOf(row) }))
+  const messageKeys = used.flatMap(({ organizationId, answer = [] }) =>
+    answer.flatMap((email) => ('error' in email ? [] : email.messages.map(({ id }) => ({ organizationId, id })))),
   )
   const written = new Map((await findWrittenMessages(db, messageKeys)).map((message) => [message.id, message]))
   return new Map(
-    used.map((row) => {
-      const results = answerOf(row).map((email): EmailResult => {
-        if ('error' in email) {
-          const { type, message, fields } = email.error
-          return { ok: false, error: new Refusal(type, message, { fields }) }
-        }
-        const stored = email.messages.flatMap(({ id }) => written.get(id) ?? [])
-        // Those of a deleted organization are erased before its keys.
-        if (stored.length < email.messages.length) return { ok: false, error: notFound('message') }
-        const messages = email.messages.map(({ contact_created: contactCreated, ...message }, index) => {
-          const { contactId, email: address } = stored[index]!
-          return { ...message, contactId, contactCreated, email: address }
-        })
-        const { queuedAt, sendAt } = stored[0]!
-        return { ok: true, email: { id: email.id, queuedAt, sendAt, messages } }
-      })
-      return [keyName(row.organizationId, row.key), { requestHash: row.requestHash, results }]
+    used.map(({ organizationId, key, requestHash, answer }) => {
+      const results = answer?.map((email) => resultOf(email, written))
+      const isComplete = results?.every((result) => result !== undefined)
+      return [keyName(organizationId, key), { requestHash, results: isComplete ? results : undefined }]
     }),
+  )
+}
+
+/** Returns undefined if a message was deleted, as those of a deleted organization are. */
+function resultOf(
+  email: StoredAnswer[number],
+  written: ReadonlyMap<MessageId, WrittenMessage>,
+): EmailResult | undefined {
+  if ('error' in email) {
+    const { type, message, fields } = email.error
+    return { ok: false, error: new Refusal(type, message, { fields }) }
+  }
+  const messages: AcceptedMessage[] = []
+  for (const { contact_created: contactCreated, ...message } of email.messages) {
+    const row = written.get(message.id)
+    if (!row) return undefined
+    messages.push({ ...message, contactId: row.contactId, contactCreated, email: row.email })
+  }
+  const { queuedAt, sendAt } = written.get(messages[0]!.id)!
+  return { ok: true, email: { id: email.id, queuedAt, sendAt, messages } }
+}
+
+/** Throws `Refusal` if the key was used for another request, or if the results cannot be read. */
+export function resultsFor(key: IdempotencyKey, { requestHash, results }: UsedAnswer): EmailResult[] {
+  if (requestHash !== key.requestHash) throw keyReused()
+  if (results) return results
+  throw new Refusal(
+    'conflict',
+    'This request was accepted earlier, but its response is not available any more. Nothing was sent again.',
   )
 }
 
