@@ -21,7 +21,6 @@ import { version } from '../src/platform/config/package-root.ts'
 import type { Db } from '../src/platform/db/db.ts'
 import { readMigrations } from '../src/platform/db/migrate.ts'
 import { openLog } from '../src/platform/runtime/log.ts'
-import { SecretBox } from '../src/platform/secrets/secrets.ts'
 import { minuteMs } from '../src/platform/values/durations.ts'
 
 const help = `Usage: npm run record-demo [-- --from-database]
@@ -96,8 +95,8 @@ async function renewRecording(): Promise<void> {
       `insert into users (id, organization_id, email, email_key, password_hash, role) values ($1, $2, '', '', '', 'owner')`,
       [userId, organizationId],
     )
-    const box = new SecretBox({ current: 'of a temporary database', previous: undefined }, 'webhook secrets')
-    await insertRecording(client, lines, { organizationId, box })
+    const secrets = { current: 'of a temporary database', previous: undefined }
+    await insertRecording(client, lines, { organizationId, secrets })
     await finishSchema(client, manifest, known)
     await client.query('commit')
   }

@@ -2,7 +2,7 @@ import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SealedTable } from '../../platform/db/sealed.ts'
 import { type AppSecrets, SecretBox } from '../../platform/secrets/secrets.ts'
-import type { NewKey } from './domains.sql.ts'
+import type { NewKey, Proof } from './domains.sql.ts'
 
 const makeKeyPair = promisify(generateKeyPair)
 
@@ -14,7 +14,7 @@ export const domainKeys: SealedTable = {
   words: {
     values: 'keys',
     row: 'domain',
-    consequence: 'emails are not signed with them',
+    consequence: 'the domains are not verified',
     remedy: 'rotate the key of each domain',
   },
 }
@@ -38,3 +38,9 @@ export async function newDkimKey(box: SecretBox): Promise<NewKey> {
     publicKey: publicKey.toString('base64'),
   }
 }
+
+/** A domain is verified when both are published. */
+export const newProof = async (box: SecretBox): Promise<Proof> => ({
+  ownershipToken: randomBytes(16).toString('hex'),
+  key: await newDkimKey(box),
+})

@@ -9,13 +9,12 @@ const columns = sql`organization_id, id, name, status, ownership_token, selector
   warm_up_plan`
 
 export type NewKey = { selector: string; privateKey: Buffer; publicKey: string }
+export type Proof = { ownershipToken: string; key: NewKey }
 
 /** Returns undefined if the organization has this domain. */
 export const insertDomain = (
   db: Writer,
-  domain: Pick<Domain, 'organizationId' | 'id' | 'name' | 'ownershipToken' | 'trackingLabel' | 'returnPathLabel'> & {
-    key: NewKey
-  },
+  domain: Pick<Domain, 'organizationId' | 'id' | 'name' | 'trackingLabel' | 'returnPathLabel'> & Proof,
 ) =>
   first(db<Domain>`
     insert into domains (organization_id, id, name, ownership_token, selector, dkim_key, dkim_public_key,
@@ -36,6 +35,13 @@ export const lockDomain = (tx: Tx, organizationId: OrganizationId, id: DomainId)
   first(tx<Domain>`
     select ${columns} from domains where organization_id = ${organizationId} and id = ${id} for update`)
 
+export type DomainKeys = { dkimKey: Buffer; nextDkimKey: Buffer | null }
+
+/** The encrypted keys. */
+export const selectKeys = (tx: Tx, organizationId: OrganizationId, id: DomainId) =>
+  first(tx<DomainKeys>`
+    select dkim_key, next_dkim_key from domains where organization_id = ${organizationId} and id = ${id}`)
+
 export const countDomains = (db: Reader, organizationId: OrganizationId) =>
   onlyValue(db<{ count: number }>`select count(*) from domains where organization_id = ${organizationId}`)
 
@@ -51,6 +57,13 @@ export const updateNextKey = (tx: Tx, organizationId: OrganizationId, id: Domain
       next_check_at = now()
     where organization_id = ${organizationId} and id = ${id}
     returning ${columns}`)
+
+export const updateProof = (db: Writer, organizationId: OrganizationId, id: DomainId, { ownershipToken, key }: Proof) =>
+  db`
+    update domains
+    set ownership_token = ${ownershipToken}, selector = ${key.selector}, dkim_key = ${key.privateKey},
+      dkim_public_key = ${key.publicKey}
+    where organization_id = ${organizationId} and id = ${id}`
 
 export type DomainLabels = Pick<
   Domain,

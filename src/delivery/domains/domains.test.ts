@@ -395,6 +395,34 @@ test('a private key is never returned and not stored in plain text', async () =>
   expect(box.open(resealed!.dkimKey)).toContain('PRIVATE KEY')
 })
 
+test('a domain whose key was encrypted with another secret is not verified until its key is rotated', async () => {
+  await using app = await start({ REQUIRE_VERIFIED_DOMAINS: 'true' })
+  const domain = await add(app, 'example.com')
+  publish(domain)
+  await verify(app, domain)
+  const flow = { name: 'Hello', kind: 'transactional', subject: 'Hello', html: '<p>Hello</p>' }
+  const mayUse = async () =>
+    (await app.manage('POST', '/organization/flows', { ...flow, from_email: 'hello@example.com' })).status === 201
+
+  const box = domainKeyBox({ current: 'another secret, which is long enough', previous: undefined })
+  await app.db.statement`update domains set dkim_key = ${box.seal('a private key')}`
+  // Also before a check finds it.
+  expect(await mayUse()).toBe(false)
+  const lost = (await verify(app, domain)).body.data
+  expect(lost.status).toBe('unverified')
+  expect(recordOf(lost, 'dkim')).toMatchObject({ status: 'wrong', found: recordOf(domain, 'dkim').value })
+  expect(recordOf(lost, 'dkim').detail).toContain('another APP_SECRET')
+  expect(await app.db`select from verified_domains`).toEqual([])
+  expect(await mayUse()).toBe(false)
+  const { steps } = (await app.manage('GET', '/organization/sending/setup')).body.data
+  const step = steps.find(({ key }: { key: string }) => key === 'domain')
+  expect(step).toMatchObject({ state: 'failing', message: expect.stringContaining('another APP_SECRET') })
+
+  publish((await app.manage('POST', `/organization/domains/${domain.id}/rotate-key`)).body.data)
+  expect((await verify(app, domain)).body.data).toMatchObject({ status: 'verified', is_rotating: false })
+  expect(await mayUse()).toBe(true)
+})
+
 test('names that cannot be sending domains are rejected', async () => {
   await using app = await start()
   for (const name of [

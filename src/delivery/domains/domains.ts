@@ -1,19 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { getDomain } from 'tldts'
 import { proposeDefaultSender, removeDefaultSender } from '../../accounts/accounts.ts'
-import type { Db, Reader, Tx } from '../../platform/db/db.ts'
+import type { Db, Reader, Tx, Writer } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
 import { type DomainId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkRecords, checksOf } from './check-records.ts'
-import { newDkimKey } from './dkim-keys.ts'
+import { newDkimKey, newProof } from './dkim-keys.ts'
 import { openDns } from './dns.ts'
-import { type Domain, type DomainStatus, trackingHostOf } from './domain.ts'
+import { type Checks, type Domain, type DomainStatus, type RecordCheck, trackingHostOf } from './domain.ts'
 import {
   claimHost,
   claimName,
   countDomains,
+  type DomainKeys,
   deleteDomain,
   findVerified,
   hasOtherVerified,
@@ -23,14 +23,16 @@ import {
   releaseName,
   selectDomain,
   selectDomains,
+  selectKeys,
   updateChecked,
   updateLabels,
   updateNextKey,
+  updateProof,
 } from './domains.sql.ts'
 import { checkLabels, defaultLabels, type LabelChanges } from './labels.ts'
 import { isPublicMailbox } from './public-mailboxes.ts'
 import type { DomainHosts } from './records.ts'
-import { hostUseOf, nextCheckMs, transitionOf } from './transitions.ts'
+import { hostUseOf, isUsed, nextCheckMs, transitionOf } from './transitions.ts'
 
 const domainsMax = 1_000
 
@@ -66,13 +68,18 @@ export async function addDomain(
     organizationId,
     id: newId('dom'),
     name,
-    ownershipToken: randomBytes(16).toString('hex'),
-    key: await newDkimKey(box),
+    ...(await newProof(box)),
     trackingLabel,
     returnPathLabel,
   })
   if (!domain) throw conflict(`You have added ${name} already.`)
   return domain
+}
+
+/** Makes new tokens and keys for the domains of an imported organization. Those of its file may be published already. */
+export async function renewProofs(db: Writer, organizationId: OrganizationId, box: SecretBox): Promise<void> {
+  for (const { id } of await selectDomains(db, organizationId))
+    await updateProof(db, organizationId, id, await newProof(box))
 }
 
 function checkDomainName(text: string): string {
@@ -128,7 +135,8 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
   const checked = await parts.db.begin(async (tx) => {
     const current = await existing('domain', lockDomain(tx, organizationId, id))
     if (!hasSameRecords(current, domain) || (current.checkedAt && current.checkedAt > now)) return current
-    const { status, failingSince, switchesKey } = transitionOf(current, checks, now)
+    const canSign = markLostKeys(checks, (await selectKeys(tx, organizationId, id))!, parts.box)
+    const { status, failingSince, switchesKey } = transitionOf(current, checks, now, canSign)
     if (
       status === 'verified' &&
       current.status !== 'verified' &&
@@ -156,6 +164,24 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
   return checked
 }
 
+/** The detail of a check. */
+export const lostKey =
+  'Nothing can be signed with its key, which was encrypted with another APP_SECRET. Rotate the key, or ask the operator to set APP_SECRET_PREVIOUS to that secret.'
+
+/** Whatever is published, a key that cannot be decrypted signs nothing. Returns whether the current one can be. */
+function markLostKeys(checks: Checks, { dkimKey, nextDkimKey }: DomainKeys, box: SecretBox): boolean {
+  const isLost = (key: Buffer | null) => key !== null && box.open(key) === undefined
+  const mark = (check: RecordCheck | undefined): RecordCheck => ({
+    status: 'wrong',
+    found: check?.found ?? null,
+    detail: lostKey,
+  })
+  if (isLost(nextDkimKey)) checks.next_dkim = mark(checks.next_dkim)
+  if (!isLost(dkimKey)) return true
+  checks.dkim = mark(checks.dkim)
+  return false
+}
+
 /** The first verified domain also becomes that of the default sender. */
 async function proposeFirst(tx: Tx, { organizationId, id, name }: Domain): Promise<void> {
   if (!(await hasOtherVerified(tx, organizationId, id))) await proposeDefaultSender(tx, organizationId, name)
@@ -181,8 +207,7 @@ const hasSameRecords = (a: Domain, b: Domain) =>
  */
 async function registerHost(tx: Tx, before: Domain, after: Pick<Domain, 'status' | 'usesTrackingHost'>): Promise<void> {
   const host = trackingHostOf(before)
-  const isClaimed = ({ status, usesTrackingHost }: typeof after) =>
-    (status === 'verified' || status === 'warning') && usesTrackingHost
+  const isClaimed = ({ status, usesTrackingHost }: typeof after) => isUsed(status) && usesTrackingHost
   if (isClaimed(after) && !isClaimed(before)) await claimHost(tx, host, before.organizationId)
   if (before.usesTrackingHost && !after.usesTrackingHost) await releaseHost(tx, host, before.organizationId)
 }

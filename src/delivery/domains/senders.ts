@@ -12,6 +12,7 @@ import { type SenderPolicy, senderNotVerified } from '../dkim/sender-policy.ts'
 import type { Limit } from '../limits/sending-limits.ts'
 import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
+import { isUsed } from './transitions.ts'
 import { warmUpLimit } from './warm-up.ts'
 
 const keptMax = 10_000
@@ -235,13 +236,13 @@ export class Senders {
     return row ? this.#toKnown(row, last) : this.#unknown
   }
 
+  /** A domain whose key is lost is not verified, also before the next check says so. */
   #toKnown(row: SenderRow, last: KnownDomain | undefined): KnownDomain {
-    const isVerified = row.status === 'verified' || row.status === 'warning'
-    if (!isVerified) return { ...this.#unknown, wasVerified: true }
-    // Reading a key takes as long as signing an email.
-    const signer = last?.dkimKey?.equals(row.dkimKey) ? last.signer : this.#signerOf(row)
     const { dkimKey } = row
-    return { wasVerified: true, isVerified, signer, dkimKey, hosts: this.#hostsOf(row), warmUp: warmUpLimit(row) }
+    // Reading a key takes as long as signing an email.
+    const signer = last?.dkimKey?.equals(dkimKey) ? last.signer : this.#signerOf(row)
+    if (!signer || !isUsed(row.status)) return { ...this.#unknown, wasVerified: true }
+    return { wasVerified: true, isVerified: true, signer, dkimKey, hosts: this.#hostsOf(row), warmUp: warmUpLimit(row) }
   }
 
   /** Returns undefined if the key was encrypted with another APP_SECRET. */

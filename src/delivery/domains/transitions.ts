@@ -32,14 +32,20 @@ function isUsable(check: RecordCheck | undefined, isUsed: boolean): boolean {
 
 /**
  * Decides what a check changes. A query without an answer changes nothing: a domain is neither verified nor unverified
- * by it.
+ * by it. `canSign` is false if the private key is lost, which ends the use at once: receivers reject unsigned email.
  */
-export function transitionOf(domain: Pick<Domain, 'status' | 'failingSince'>, checks: Checks, now: Date): Transition {
+export function transitionOf(
+  domain: Pick<Domain, 'status' | 'failingSince'>,
+  checks: Checks,
+  now: Date,
+  canSign: boolean,
+): Transition {
   const switchesKey = checks.next_dkim?.status === 'ok'
   const { status, failingSince } = domain
   const dkim = switchesKey ? 'ok' : checks.dkim?.status
   const required = [checks.ownership?.status, dkim]
   if (required.every((each) => each === 'ok')) return { status: 'verified', failingSince: null, switchesKey }
+  if (!canSign && isUsed(status)) return { status: 'unverified', failingSince: failingSince ?? now, switchesKey: false }
   const isBroken = required.some((each) => each === 'missing' || each === 'wrong')
   if (!isBroken) return { status, failingSince, switchesKey: false }
   if (status === 'verified') return { status: 'warning', failingSince: now, switchesKey: false }
@@ -47,6 +53,9 @@ export function transitionOf(domain: Pick<Domain, 'status' | 'failingSince'>, ch
     return { status: 'unverified', failingSince, switchesKey: false }
   return { status, failingSince, switchesKey: false }
 }
+
+/** Whether new email may be sent from the domain. */
+export const isUsed = (status: DomainStatus): boolean => status === 'verified' || status === 'warning'
 
 /** Often while someone waits for the result, and seldom for domains that nobody finishes. */
 export function nextCheckMs({ status, createdAt }: Pick<Domain, 'status' | 'createdAt'>, now: Date): number {

@@ -14,7 +14,6 @@ import { ServedImages } from '../../content/images/served-images.ts'
 import { type Db, openDb } from '../../platform/db/db.ts'
 import { type Bucket, bucketOf } from '../../platform/object-storage/bucket.ts'
 import { StageRegistry } from '../../platform/runtime/stage-registry.ts'
-import { SecretBox } from '../../platform/secrets/secrets.ts'
 import { type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import { backUp } from './backup.ts'
 import { exportOrganization } from './export-organization.ts'
@@ -39,7 +38,7 @@ const files = {
     write: (path: string, db: Db, bucket: Bucket | undefined, organizationId: OrganizationId) =>
       exportOrganization(path, { db, organizationId, waxwing: '0.1.0', bucket, progress }),
     read: async (path: string, db: Db) => {
-      await importOrganization(path, { db, box: new SecretBox(secrets, 'webhook secrets'), progress })
+      await importOrganization(path, { db, secrets, progress })
     },
   },
 }

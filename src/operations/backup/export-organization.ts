@@ -9,6 +9,7 @@ import { readBucketChunks } from './bucket-chunks.ts'
 import { selectMigrations } from './catalog.sql.ts'
 import { writeNewFile } from './new-file.ts'
 import { findOrganization, readRows, selectTenantTables } from './organization.sql.ts'
+import { emptyTables } from './organization-tables.ts'
 import type { Progress } from './progress.ts'
 
 /** The first line of an export. */
@@ -68,6 +69,7 @@ async function* linesOf(
   for (const table of await selectTenantTables(client)) {
     const { name, columns } = table
     yield `${JSON.stringify({ table: name, columns } satisfies TableLine)}\n`
+    if (emptyTables.has(name)) continue
     for await (const lines of readRows(client, table, organizationId)) {
       count.rows += lines.length
       progress.advance(name, lines.length)

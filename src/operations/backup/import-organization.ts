@@ -2,32 +2,37 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type pg from 'pg'
 import { checkFilter, type Filter } from '../../audience/audience.ts'
-import { newWebhookSecret } from '../../events/events.ts'
+import { domainKeyBox, renewProofs } from '../../delivery/delivery.ts'
+import { newWebhookSecret, webhookSecretBox } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
-import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { AppSecrets } from '../../platform/secrets/secrets.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { selectMigrations } from './catalog.sql.ts'
 import type { EndLine, ExportHeader, TableLine } from './export-organization.ts'
 import { findOrganization, insertRows, selectTenantTables } from './organization.sql.ts'
+import { emptyTables } from './organization-tables.ts'
 import type { Progress } from './progress.ts'
 
 const rowsPerStatement = 500
 /** A row of the inbox contains a whole email. */
 const bytesPerStatement = 4 * 1024 * 1024
 
-export type ImportOptions = { db: Db; box: SecretBox; progress: Progress }
+export type ImportOptions = { db: Db; secrets: AppSecrets; progress: Progress }
 /** `isNew` is false if the organization already existed: nothing was changed. */
 export type ImportResult = { organizationId: OrganizationId; isNew: boolean; rows: number }
 
 /**
  * Imports an organization in one transaction, completely or not at all. An organization that exists is not changed, so
  * importing a file again has no effect. The file is not trusted: every row belongs to the organization that the header
- * names, which has the limits of one that registered itself. Its webhooks get new secrets and are paused, and its API
- * keys are held until the operator confirms the import. Throws `SetupFault` if the file is incomplete or damaged, or was
+ * names, which has the limits of one that registered itself. Its domains get new keys and are not verified, its webhooks
+ * get new secrets and are paused, and its API keys are held until the operator confirms the import. Throws `SetupFault` if the file is incomplete or damaged, or was
  * exported with another schema.
  */
-export async function importOrganization(path: string, { db, box, progress }: ImportOptions): Promise<ImportResult> {
+export async function importOrganization(
+  path: string,
+  { db, secrets, progress }: ImportOptions,
+): Promise<ImportResult> {
   await using session = await db.openSession()
   const { client } = session
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
@@ -40,11 +45,12 @@ export async function importOrganization(path: string, { db, box, progress }: Im
     const known = await tenantColumns(client)
     const { rows, organizations } = await insertAll(client, reader, {
       organizationId,
-      box,
+      secrets,
       progress,
       check: (line) => checkTable(known, line),
     })
     if (organizations !== 1) throw damaged()
+    await renewProofs(session.statement, organizationId, domainKeyBox(secrets))
     await client.query('commit')
     return { organizationId, isNew: true, rows }
   } catch (error) {
@@ -82,7 +88,8 @@ export const tenantColumns = async (client: pg.Client): Promise<ReadonlyMap<stri
 
 export type InsertOptions = {
   organizationId: OrganizationId
-  box: SecretBox
+  /** Of this installation, which encrypt the new secrets and keys. */
+  secrets: AppSecrets
   progress: Progress
   /** Throws if the rows of a table cannot be inserted. The names become part of statements. */
   check: (line: Unchecked<TableLine>) => TableLine
@@ -92,8 +99,9 @@ export type InsertOptions = {
 export async function insertAll(
   client: pg.Client,
   reader: Lines,
-  { organizationId, box, progress, check }: InsertOptions,
+  { organizationId, secrets, progress, check }: InsertOptions,
 ): Promise<{ rows: number; organizations: number }> {
+  const box = webhookSecretBox(secrets)
   /** Values for the columns that an export does not contain. */
   const extraOf: Record<string, () => Record<string, unknown>> = {
     organizations: () => ({ self_registered: true }),
@@ -109,7 +117,10 @@ export async function insertAll(
     if (batch.length === 0) return
     if (!table) throw damaged()
     if (table.table === 'segments') batch.forEach(checkSegment)
-    if (!(await insertRows(client, organizationId, table, batch, extraOf[table.table]?.()))) throw damaged()
+    if (!emptyTables.has(table.table)) {
+      const extra = extraOf[table.table]?.()
+      if (!(await insertRows(client, organizationId, table, batch, extra))) throw damaged()
+    }
     progress.advance(table.table, batch.length)
     rows += batch.length
     if (table.table === 'organizations') organizations += batch.length

@@ -20,6 +20,12 @@ export const excludedTables = new Set([
 ])
 
 /**
+ * Tables whose rows are rights, credentials or uses of limits: verified names, invitations, and what was sent today. An
+ * export names them without rows, and the rows of a file, which version 0.2.0 wrote, are not imported.
+ */
+export const emptyTables: ReadonlySet<string> = new Set(['invitations', 'sending_limit_uses', 'verified_domains'])
+
+/**
  * Columns that depend on the installation. Secrets of webhooks and exports are encrypted with its APP_SECRET. Positions in the event
  * feed are transaction ids of its database. The limits for new
  * organizations depend on how and when it was created in this installation.
@@ -36,9 +42,16 @@ const notSent = "'Not sent when the organization was exported'"
 
 /**
  * Expressions that replace the values of columns. The importing installation must not send anything that the exporting
- * one still sends. Applied at export and at import, because the file may have been edited.
+ * one still sends, and no state that means a right is taken over. Applied at export and at import, because the file may
+ * have been edited.
  */
 export const exportedValues: Record<string, Record<string, string>> = {
+  // The default sender names a domain, which is not verified yet.
+  organizations: {
+    deleted_at: 'null::timestamptz',
+    default_sender_name: 'null',
+    default_sender_email: 'null',
+  },
   messages: {
     status: "case when status = 'queued' then 'failed' else status end",
     reason: `case when status = 'queued' then ${notSent} else reason end`,
@@ -62,8 +75,27 @@ export const exportedValues: Record<string, Record<string, string>> = {
     status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",
     is_undoable: 'false',
   },
-  // Their DNS records point to the exporting installation until they are found to point to the importing one.
-  domains: { uses_tracking_host: 'false', uses_return_path: 'false' },
+  // Each gets its own proof, since the published one of another organization is public, and its own key, since this one is
+  // encrypted with the APP_SECRET of the exporting installation.
+  domains: {
+    status: "'pending'",
+    ownership_token: "''",
+    selector: "''",
+    dkim_key: "''::bytea",
+    dkim_public_key: "''",
+    next_selector: 'null',
+    next_dkim_key: 'null::bytea',
+    next_dkim_public_key: 'null',
+    checks: "'{}'::jsonb",
+    checked_at: 'null::timestamptz',
+    verified_at: 'null::timestamptz',
+    failing_since: 'null::timestamptz',
+    next_check_at: "'-infinity'::timestamptz",
+    // Young domains are checked more often.
+    created_at: 'least(created_at, current_timestamp)',
+    uses_tracking_host: 'false',
+    uses_return_path: 'false',
+  },
   event_exports: {
     status: "'paused'",
     paused_reason: "'Imported without its secret access key. Enter the key and resume.'",

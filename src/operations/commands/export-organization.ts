@@ -1,5 +1,4 @@
 import { confirmImport } from '../../accounts/accounts.ts'
-import { webhookSecretBox } from '../../events/events.ts'
 import { version } from '../../platform/config/package-root.ts'
 import { bucketOf } from '../../platform/object-storage/bucket.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
@@ -33,12 +32,15 @@ export async function exportToFile(call: Call): Promise<void> {
 export async function importFromFile(call: Call): Promise<void> {
   const file = onlyFile(call, 'import')
   await withDatabase(call, ofService, async (database, config) => {
-    const box = webhookSecretBox(await readSecrets(database, config))
+    const secrets = await readSecrets(database, config)
     const progress = reportProgress('Importing', note)
-    const { organizationId, isNew, rows } = await importOrganization(file, { db: database.db, box, progress })
+    const { organizationId, isNew, rows } = await importOrganization(file, { db: database.db, secrets, progress })
     const id = toText('org', organizationId)
     const confirm = `waxwing confirm-import --organization ${id}`
-    if (isNew) note(`Its webhooks are paused, and its API keys do not work until you run ${confirm}.`)
+    if (isNew)
+      note(
+        `Its domains have new DNS records to publish, its webhooks are paused, and its API keys do not work until you run ${confirm}.`,
+      )
     else note('The organization already exists. Nothing was changed.')
     printJson(database, { organization_id: id, imported: isNew, rows })
   })

@@ -38,7 +38,7 @@ async function createDemo(db: Db, { secrets, account, baseUrl }: NewDemo): Promi
   const box = webhookSecretBox(secrets)
   const { organizationId, id: userId } = await register(db, 'operator', { ...demoAccount, ...account })
   await ensurePartitions(db)
-  await importRecording(db, { organizationId, userId }, { box, baseUrl, nowMs: Date.now() })
+  await importRecording(db, { organizationId, userId }, { secrets, baseUrl, nowMs: Date.now() })
   await rebuildCounters(db)
   await activate(db, organizationId, box)
 }

@@ -5,7 +5,7 @@ import { createBrotliDecompress } from 'node:zlib'
 import type pg from 'pg'
 import { packageRoot } from '../../platform/config/package-root.ts'
 import type { Db } from '../../platform/db/db.ts'
-import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { AppSecrets } from '../../platform/secrets/secrets.ts'
 import { minuteMs } from '../../platform/values/durations.ts'
 import type { OrganizationId, UserId } from '../../platform/values/ids.ts'
 import type { ExportHeader } from '../backup/export-organization.ts'
@@ -35,7 +35,7 @@ export async function openRecording(path = recordingPath): Promise<{ header: Rec
 export async function importRecording(
   db: Db,
   { organizationId, userId }: DemoOwner,
-  { box, baseUrl, nowMs }: { box: SecretBox; baseUrl: string; nowMs: number },
+  { secrets, baseUrl, nowMs }: { secrets: AppSecrets; baseUrl: string; nowMs: number },
 ): Promise<void> {
   const { header, lines } = await openRecording()
   const step = 15 * minuteMs
@@ -47,7 +47,7 @@ export async function importRecording(
   const current = moved({ [Symbol.asyncIterator]: () => lines }, { byMs, replaced, baseUrl })
   await using session = await db.openSession()
   await session.client.query('begin')
-  await insertRecording(session.client, current, { organizationId, box })
+  await insertRecording(session.client, current, { organizationId, secrets })
   await session.client.query('commit')
 }
 
@@ -55,7 +55,7 @@ export async function importRecording(
 export async function insertRecording(
   client: pg.Client,
   lines: Lines,
-  { organizationId, box }: { organizationId: OrganizationId; box: SecretBox },
+  { organizationId, secrets }: { organizationId: OrganizationId; secrets: AppSecrets },
 ): Promise<void> {
   const known = await tenantColumns(client)
   const check = ({ table, columns }: { table?: unknown; columns?: unknown }) => {
@@ -65,7 +65,7 @@ export async function insertRecording(
     return found
   }
   try {
-    await insertAll(client, lines, { organizationId, box, progress: noProgress, check })
+    await insertAll(client, lines, { organizationId, secrets, progress: noProgress, check })
   } catch (error) {
     throw new Error(
       `The recording of the demo does not fit the tables any more. Run \`npm run record-demo\`. ${(error as Error).message}`,

@@ -2,6 +2,7 @@ import {
   type Domain,
   domainOfAddress,
   isOnlyHere,
+  lostKey,
   type RecordState,
   type RecordToSet,
   type ServerState,
@@ -133,7 +134,10 @@ function domain({ domains, installationSigns }: SetupFacts): Result {
     )
   if (installationSigns) return done(`Emails from ${installationSigns} are signed by this installation.`)
   const lost = domains.find(({ status }) => status === 'unverified')
-  if (lost) return failing(`${lost.name} is not verified any more. Publish its records again.`, { domain: lost })
+  if (lost) {
+    const advice = lost.checks.dkim?.detail === lostKey ? lostKey : 'Publish its records again.'
+    return failing(`${lost.name} is not verified any more. ${advice}`, { domain: lost })
+  }
   const [pending] = domains
   if (pending)
     return todo(`${pending.name} waits for its DNS records. They are looked up every minute.`, { domain: pending })
