@@ -44,6 +44,26 @@ test('secrets in the parameters of addresses are replaced, whatever the field is
   })
 })
 
+test('user info in addresses, and codes that sign in, are replaced', () => {
+  const body = {
+    urls: ['https://ada:p@ss@x.example/a', 'See <postgres://ada@db.example:5432/x>', 'https://x.example/@ada?x=a@b'],
+    back: 'https://x.example/callback?code=4/0Ab&state=1#pin=1234',
+    ...{ otp: 123456, sms_otp: '1', otpCode: '1', pin: '1234', PIN_new: 1, code: 'abc', verification_code: '1' },
+    ...{ shipping: 'x', footprint: 'large', zip_code: '10115', pinned: 'x', country_code: 'DE' },
+  }
+  expect(JSON.parse(redact(body)!)).toEqual({
+    urls: [
+      'https://[redacted]@x.example/a',
+      'See <postgres://[redacted]@db.example:5432/x>',
+      'https://x.example/@ada?x=a@b',
+    ],
+    back: 'https://x.example/callback?code=[redacted]&state=1#pin=[redacted]',
+    ...{ otp: '[redacted]', sms_otp: '[redacted]', otpCode: '[redacted]', pin: '[redacted]', PIN_new: '[redacted]' },
+    ...{ code: '[redacted]', verification_code: '[redacted]' },
+    ...{ shipping: 'x', footprint: 'large', zip_code: '10115', pinned: 'x', country_code: 'DE' },
+  })
+})
+
 test('long texts, lists and base64 content are shortened', () => {
   const shown = JSON.parse(
     redact({

@@ -5,12 +5,15 @@ const entriesMax = 20
 const depthMax = 8
 const base64Min = 100
 
-const secretName = /secret|token|passw|passphrase|authorization|credential|signature|cookie|api_?key|private_?key/i
+const secretName =
+  /secret|token|passw|passphrase|authorization|credential|signature|cookie|api_?key|private_?key|(?:^|[_.-])(?:otp|pin)(?:[_.-]|code|$)|(?:^|verification|confirmation|login|security|auth|access|sms|backup|recovery)[_-]?code$/i
 /** Keys, signing secrets and sessions of this service, wherever they are. */
 const secretText = /\b(?:wxk_|whsec_)[A-Za-z0-9+/=_-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\bBearer\s+\S+/gi
 /** Parameters of addresses, such as `?reset_token=…`. Whether the value is a secret depends on its name alone. */
 const secretParameter =
-  /([?&#;][\w.-]{0,50}?(?:token|secret|key|sig|passw|auth|session|otp)[\w.-]{0,50}=)[^&#;\s"'<>]+/gi
+  /([?&#;](?:[\w.-]{0,50}?(?:token|secret|key|sig|passw|auth|session|otp)[\w.-]{0,50}|code|pin)=)[^&#;\s"'<>]+/gi
+/** The name and password before the host of an address. */
+const userInfo = /(?<=:\/\/)[^\s/?#"'<>]+@/g
 const base64 = new RegExp(`^[A-Za-z0-9+/_-]{${base64Min},}={0,2}$`)
 const redacted = '[redacted]'
 
@@ -29,7 +32,9 @@ export const redactText = (text: string, lengthMax = textMax): string => {
   if (text.length >= base64Min && base64.test(text.slice(0, lengthMax))) return `[${text.length} characters of base64]`
   // A secret that is cut must not escape: it is replaced before.
   const start = text.slice(0, lengthMax + secretLengthMax)
-  const shown = printable(start.replace(secretText, redacted).replace(secretParameter, `$1${redacted}`))
+  const shown = printable(
+    start.replace(userInfo, `${redacted}@`).replace(secretText, redacted).replace(secretParameter, `$1${redacted}`),
+  )
   return shown.length > lengthMax || text.length > lengthMax + secretLengthMax ? cut(shown, lengthMax) : shown
 }
 
