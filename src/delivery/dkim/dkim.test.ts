@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { openRelay } from '@waxwing/smtp-client'
 import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { dayMs } from '../../platform/values/durations.ts'
 import { type DkimSigner, dnsRecord, loadDkim } from './dkim.ts'
 
 let folder: string
@@ -73,14 +74,16 @@ test('another library verifies the signature and all signed headers', async () =
       expect(typeof signed).toBe(typeof raw)
       expect(signed.toString().endsWith(message)).toBe(true)
       expect(signed.toString()).toContain(
-        ' h=from:from:to:subject:subject:date:message-id:mime-version:content-type:content-transfer-encoding:' +
+        ' h=from:to:subject:date:message-id:mime-version:content-type:content-transfer-encoding:' +
+          'reply-to:list-unsubscribe:list-unsubscribe-post:\r\n' +
+          '  from:to:cc:subject:date:message-id:mime-version:content-type:content-transfer-encoding:' +
           'reply-to:list-unsubscribe:list-unsubscribe-post;',
       )
       expect(await verify(signer, signed)).toBe('pass')
     }
 })
 
-test('a change to any signed header or the body, or a second From or Subject, breaks the signature', async () => {
+test('a change to a signed header or the body, or another header that recipients see, breaks the signature', async () => {
   for (const signer of signers) {
     const signed = signer.sign(message)
     for (const line of message
@@ -91,10 +94,11 @@ test('a change to any signed header or the body, or a second From or Subject, br
       expect(changed).not.toBe(signed)
       expect(await verify(signer, changed), line).not.toBe('pass')
     }
-    for (const added of ['From: eve@example.com', 'Subject: Other']) {
-      const changed = signed.replace('\r\nDate:', `\r\n${added}\r\nDate:`)
-      expect(await verify(signer, changed), added).not.toBe('pass')
-    }
+    const lines = ['Cc: eve@example.com', ...message.split('\r\n').slice(0, 12)]
+    for (const line of lines.filter((each) => !/^( |X-Other)/.test(each)))
+      for (const changed of [`${line}\r\n${signed}`, signed.replace('\r\nX-Other:', `\r\n${line}\r\nX-Other:`)])
+        expect(await verify(signer, changed), line).not.toBe('pass')
+    expect(await verify(signer, `Received: from a relay\r\nX-Spam: no\r\n${signed}`)).toBe('pass')
     expect(await verify(signer, signed.replace('Ada\t', 'Eve\t'))).not.toBe('pass')
     expect(await verify(signer, signed.replace('not signed', 'whatever'))).toBe('pass')
   }
@@ -130,8 +134,39 @@ test('signs duplicate fields and trailing blanks as receivers read them', async 
 test('does not sign missing headers, and uses the given time', async () => {
   const [signer] = signers as [DkimSigner]
   const signed = signer.sign('From: a@example.com\r\n\r\n', new Date('2026-01-02T03:04:05Z'))
-  expect(signed).toMatch(/ t=1767323045; h=from:from:subject;/)
+  expect(signed).toMatch(/ t=1767323045; x=\d{10};\r\n h=from:\r\n {2}from:to:/)
   expect(await verify(signer, signed)).toBe('pass')
+})
+
+test('a signature expires after 14 days, and not before an email that is sent late arrives', async () => {
+  const [signer] = signers as [DkimSigner]
+  const accepted = new Date('2026-03-01T00:00:00Z')
+  const after = (days: number) => {
+    vi.setSystemTime(accepted.getTime() + days * dayMs)
+    return signer.sign(message, accepted)
+  }
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const signed = after(0)
+    expect(signed).toContain(` t=${accepted.getTime() / 1000}; x=${accepted.getTime() / 1000 + 14 * 86_400};`)
+    // Whatever is tried again within a week has the same bytes.
+    for (const days of [0.01, 3, 6.9]) expect(after(days)).toBe(signed)
+    const validDays = [0, 6.9, 7.1, 20, 22, 100, 365].map((days) => {
+      const expiry = Number(/x=(\d+)/.exec(after(days))![1]) * 1000
+      return (expiry - Date.now()) / dayMs
+    })
+    expect(Math.min(...validDays)).toBeGreaterThanOrEqual(7)
+    expect(Math.max(...validDays)).toBeLessThanOrEqual(21)
+    for (const [days, expected] of [
+      [13.9, 'pass'],
+      [14.1, 'neutral'],
+    ] as const) {
+      vi.setSystemTime(accepted.getTime() + days * dayMs)
+      expect(await verify(signer, signed)).toBe(expected)
+    }
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('folds the signature into lines of valid length', () => {

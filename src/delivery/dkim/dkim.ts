@@ -3,6 +3,7 @@ import { withCrlf } from '@waxwing/smtp-client'
 import type { Config } from '../../platform/config/config.ts'
 import { readSettingFile } from '../../platform/config/env-file.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
+import { dayMs } from '../../platform/values/durations.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 
 // RFC 8301: signers must use at least 1024 bits, verifiers need not support more than 4096.
@@ -16,12 +17,15 @@ export type DkimSigner = {
   selector: string
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   publicKey: KeyObject
-  /** Returns the message with its signature prepended. With RSA-2048 the most expensive step of an email. */
-  sign<Raw extends string | Buffer>(raw: Raw, now?: Date): Raw
+  /**
+   * Returns the message with its signature prepended. With RSA-2048 the most expensive step of an email. `time` is when
+   * the message was accepted, so that it is signed with the same bytes whenever it is sent again.
+   */
+  sign<Raw extends string | Buffer>(raw: Raw, time?: Date): Raw
   /** Returns the signature as a header field with CRLF. `head` are the header fields, with or without the last CRLF. */
-  signHead(head: string, bodyHash: string, now: Date): string
+  signHead(head: string, bodyHash: string, time: Date): string
   /** The length of what `signHead` returns. */
-  signatureLength(head: string, now: Date): number
+  signatureLength(head: string, time: Date): number
 }
 
 /** Loads the key once, because parsing it is expensive. Throws `SetupFault` if a setting is invalid. */
@@ -36,17 +40,17 @@ export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): Dk
 export function createSigner(domain: string, selector: string, key: KeyObject): DkimSigner {
   const algorithm = key.asymmetricKeyType === 'rsa' ? 'rsa-sha256' : 'ed25519-sha256'
   const signer = { domain, selector, algorithm, publicKey: createPublicKey(key) } as const
-  const sign = <Raw extends string | Buffer>(raw: Raw, now = new Date()): Raw => {
-    if (typeof raw === 'string') return signText(raw, 'utf8', signer, key, now) as Raw
-    return Buffer.from(signText(raw.toString('latin1'), 'latin1', signer, key, now), 'latin1') as Raw
+  const sign = <Raw extends string | Buffer>(raw: Raw, time = new Date()): Raw => {
+    if (typeof raw === 'string') return signText(raw, 'utf8', signer, key, time) as Raw
+    return Buffer.from(signText(raw.toString('latin1'), 'latin1', signer, key, time), 'latin1') as Raw
   }
   const encodedHash = (bytes: number) => Buffer.alloc(bytes).toString('base64')
   return {
     ...signer,
     sign,
-    signHead: (head, bodyHash, now) => signatureField(head, bodyHash, 'utf8', signer, key, now),
-    signatureLength: (head, now) => {
-      const { unsigned } = unsignedField(head, encodedHash(hashBytes), signer, now)
+    signHead: (head, bodyHash, time) => signatureField(head, bodyHash, 'utf8', signer, key, time),
+    signatureLength: (head, time) => {
+      const { unsigned } = unsignedField(head, encodedHash(hashBytes), signer, time)
       return signedField(unsigned, encodedHash(signatureBytesOf(signer.publicKey))).length
     },
   }
@@ -107,21 +111,37 @@ export function dnsRecord(signer: DkimSigner): { name: string; type: 'TXT'; valu
 type Encoding = 'utf8' | 'latin1'
 type Signer = Pick<DkimSigner, 'domain' | 'selector' | 'algorithm'>
 
-function signText(text: string, encoding: Encoding, signer: Signer, key: KeyObject, now: Date): string {
+function signText(text: string, encoding: Encoding, signer: Signer, key: KeyObject, time: Date): string {
   const raw = withCrlf(text)
   const headEnd = raw.indexOf('\r\n\r\n')
   const head = headEnd < 0 ? raw : raw.slice(0, headEnd)
   const body = headEnd < 0 ? '' : raw.slice(headEnd + 4)
   const bodyHash = createHash('sha256').update(relaxedBody(body), encoding).digest('base64')
-  return signatureField(head, bodyHash, encoding, signer, key, now) + raw
+  return signatureField(head, bodyHash, encoding, signer, key, time) + raw
 }
 
-function unsignedField(head: string, bodyHash: string, { domain, selector, algorithm }: Signer, now: Date) {
+function unsignedField(head: string, bodyHash: string, { domain, selector, algorithm }: Signer, time: Date) {
   const { names, fields } = signedHeaders(head)
   const unsigned =
     `v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain}; s=${selector};\r\n` +
-    ` t=${Math.floor(now.getTime() / 1000)}; h=${names.join(':')};\r\n bh=${bodyHash};\r\n b=`
+    ` t=${seconds(time.getTime())}; x=${seconds(expiryOf(time.getTime()))};\r\n` +
+    ` h=${names}\r\n  ${protectedNames};\r\n bh=${bodyHash};\r\n b=`
   return { unsigned, fields }
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1000)
+
+const validMs = 14 * dayMs
+const validMsMin = validMs / 2
+
+/**
+ * A captured email cannot be sent on forever. The signature is valid for 14 days after the message was accepted, or, if
+ * it is sent later than a week after that, because it was scheduled or its mail server was down, for as many times 14
+ * days as leave a week. So all attempts within a week have the same bytes.
+ */
+function expiryOf(timeMs: number): number {
+  const periods = Math.ceil((Date.now() - timeMs + validMsMin) / validMs)
+  return timeMs + Math.max(1, periods) * validMs
 }
 
 function signatureField(
@@ -130,9 +150,9 @@ function signatureField(
   encoding: Encoding,
   signer: Signer,
   key: KeyObject,
-  now: Date,
+  time: Date,
 ): string {
-  const { unsigned, fields } = unsignedField(head, bodyHash, signer, now)
+  const { unsigned, fields } = unsignedField(head, bodyHash, signer, time)
   const signed = Buffer.from(`${fields}${relaxedField(`DKIM-Signature: ${unsigned}`)}`, encoding)
   // RFC 8463: Ed25519 signs the hash of the text; RSA hashes the text itself.
   const signature =
@@ -145,40 +165,30 @@ function signatureField(
 const signedField = (unsigned: string, signature: string) =>
   `DKIM-Signature: ${unsigned}${signature.replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n`
 
-/** Signed if present. Protected ones are listed once more, so that another cannot be added in transit. */
-const headers: [name: string, isProtected: boolean][] = [
-  ['from', true],
-  ['to', false],
-  ['cc', false],
-  ['subject', true],
-  ['date', false],
-  ['message-id', false],
-  ['mime-version', false],
-  ['content-type', false],
-  ['content-transfer-encoding', false],
-  ['reply-to', false],
-  ['in-reply-to', false],
-  ['references', false],
-  ['list-unsubscribe', false],
-  ['list-unsubscribe-post', false],
+/** Signed if present, and listed once more, so that nobody who sends a captured email on can add another. */
+const protectedHeaders = [
+  ...['from', 'to', 'cc', 'subject', 'date', 'message-id', 'mime-version', 'content-type'],
+  ...['content-transfer-encoding', 'reply-to', 'list-unsubscribe', 'list-unsubscribe-post'],
 ]
+const protectedNames = protectedHeaders.join(':')
+/** The others are signed if present. */
+const headers = [...protectedHeaders, 'in-reply-to', 'references']
 
-function signedHeaders(head: string): { names: string[]; fields: string } {
+/** Returns the signed header fields, and the name of each with a colon. */
+function signedHeaders(head: string): { names: string; fields: string } {
   const present = new Map<string, string[]>()
   for (const field of head.split(/\r\n(?![ \t])/)) {
     const name = field.slice(0, field.indexOf(':')).trimEnd().toLowerCase()
     present.set(name, [...(present.get(name) ?? []), field])
   }
-  const names: string[] = []
+  let names = ''
   let fields = ''
-  for (const [name, isProtected] of headers) {
-    // RFC 6376 counts multiple headers from the last one up.
+  // RFC 6376 counts multiple headers from the last one up.
+  for (const name of headers)
     for (const field of (present.get(name) ?? []).reverse()) {
-      names.push(name)
+      names += `${name}:`
       fields += `${relaxedField(field)}\r\n`
     }
-    if (isProtected) names.push(name)
-  }
   return { names, fields }
 }
 
