@@ -21,7 +21,8 @@ const instructions = [
   ],
   ...['ses', 'sg', 'sib', 'smtp2go', 'smtpapi', 'smtpcom'],
   // Mail servers: PowerMTA, GreenArrow, ZoneMTA, KumoMTA, Momentum, Postal
-  ...['binding', 'envelope', 'envid', 'greenarrow', 'job', 'pmta', 'postal', 'sending-zone', 'tenant', 'virtual-?mta'],
+  ...['binding', 'campaign', 'envelope', 'envid', 'greenarrow', 'ip-?pool', 'job', 'kumo[a-z]*', 'pmta', 'postal'],
+  ...['sending-zone', 'tenant', 'virtual-?mta', 'vmta'],
   // Traces of the way to us
   ...['original-to', 'received'],
 ]

@@ -480,7 +480,7 @@ test('a repeated request whose message was erased fails alone', async () => {
     acceptor.acceptEmail(...erased),
     acceptor.acceptEmail(...others),
   ])
-  expect(failed).toMatchObject({ status: 'rejected', reason: { type: 'not_found', message: 'Message not found.' } })
+  expect(failed).toMatchObject({ status: 'rejected', reason: { type: 'conflict' } })
   expect(accepted).toMatchObject({ status: 'fulfilled', value: { email: { messages: [{ status: 'queued' }] } } })
 })
 

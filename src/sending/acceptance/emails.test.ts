@@ -301,6 +301,7 @@ test.for([
   [{ headers: { 'X-Virtual-MTA': 'fast' } }, 'headers.X-Virtual-MTA'],
   [{ headers: { 'X-GreenArrow-VirtualMTA': 'fast' } }, 'headers.X-GreenArrow-VirtualMTA'],
   [{ headers: { 'X-Elasticemail-Pool': 'fast' } }, 'headers.X-Elasticemail-Pool'],
+  [{ headers: { 'X-KumoRef': 'eyJ0IjoiYSJ9' } }, 'headers.X-KumoRef'],
   [{ headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.X-A'],
   [{ kind: 'marketing', headers: { 'List-Unsubscribe': '<https://evil.example>' } }, 'headers.List-Unsubscribe'],
   [{ headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`X-${n}`, '1'])) }, 'headers'],

@@ -237,6 +237,15 @@ test('only a dot between two CRLF ends an email', async () => {
   expect(await client.say('NOOP')).toMatch(/^250 /)
 })
 
+test('lines that begin with a dot are read in few chunks', async () => {
+  await using it = await start()
+  using client = await atData(it.port)
+  const lines = '..:\r\n'.repeat(20_000)
+  expect(await client.say(`${email}${lines}.`)).toMatch(/^250 /)
+  expect(it.received[0]!.content).toBe(`${email}${lines.replaceAll('..', '.')}`)
+  expect(it.progress.count).toBeLessThan(10)
+})
+
 test('an email that breaks off is not accepted', async () => {
   let ended: unknown
   await using it = await start({
@@ -324,8 +333,9 @@ test('at the limit of all emails, the slowest of the organization with most of t
   using two = await atData(it.port)
   using three = await atData(it.port)
   using other = await atData(it.port, 'globex')
-  one.write('From: a@acme.example\r\n')
-  three.write('From: a@acme.example\r\n')
+  const beginning = `From: a@acme.example\r\n${'X-Long: yes\r\n'.repeat(1_500)}`
+  one.write(beginning)
+  three.write(beginning)
   await until('both to have made progress', () => it.progress.count === 2)
   using third = await atData(it.port, 'initech')
   expect(await two.reply()).toMatch(/^421 4\.4\.2 /)

@@ -16,6 +16,7 @@ import { instructsRelay } from '../../delivery/delivery.ts'
 import { parseEmail } from '../../platform/values/email.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { isControl } from './control-headers.ts'
+import type { SubmissionLimits } from './limits.ts'
 
 /** The header of a submitted email. */
 export type MessageHead = {
@@ -66,11 +67,25 @@ const uniqueNames = new Set([
 
 const rejected = (text: string) => new Refusal('validation_failed', text)
 
+type FieldLimit = Pick<SubmissionLimits, 'headerFieldsMax'>
+
+const tooManyFields = ({ headerFieldsMax }: FieldLimit) =>
+  rejected(`The email has more than ${headerFieldsMax} header fields.`)
+
+/** Throws `Refusal` if the start of a header, each of whose fields follows a line ending, has too many fields. */
+export function checkFieldCount(start: Buffer, limit: FieldLimit): void {
+  let count = 0
+  for (let at = start.indexOf('\r\n'); at !== -1 && at + 2 < start.length; at = start.indexOf('\r\n', at + 2)) {
+    const isFolded = start[at + 2] === 0x20 || start[at + 2] === 0x09
+    if (!isFolded && ++count > limit.headerFieldsMax) throw tooManyFields(limit)
+  }
+}
+
 /** Parses the header, in which each byte is one character. Throws `Refusal` if the email cannot be sent with it. */
-export function readHead(head: string, { fieldsMax }: { fieldsMax: number }): MessageHead {
+export function readHead(head: string, limit: FieldLimit): MessageHead {
   const fields = head.includes('\0') ? undefined : parseHeaderFields(head)
   if (!fields) throw rejected('The header of the email has a line that is not a header field.')
-  if (fields.length > fieldsMax) throw rejected(`The email has more than ${fieldsMax} header fields.`)
+  if (fields.length > limit.headerFieldsMax) throw tooManyFields(limit)
   const seen = new Set<string>()
   for (const { name } of fields) {
     if (uniqueNames.has(name) && seen.has(name)) throw rejected(`The header ${name} occurs more than once.`)

@@ -3,7 +3,7 @@ import type { Pacer } from '../../platform/runtime/pacer.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type Controls, readControls } from './control-headers.ts'
 import type { SubmissionLimits } from './limits.ts'
-import { type MessageHead, readHead } from './message-head.ts'
+import { checkFieldCount, type MessageHead, readHead } from './message-head.ts'
 
 /** Where the body of an email goes while it arrives. */
 export type BodyWriter = { write(chunk: Buffer): Promise<void> | undefined }
@@ -37,9 +37,9 @@ export async function readEmail(
       header = Buffer.concat([header, chunk])
       const end = header.indexOf(headerEnd)
       if ((end === -1 ? header.length : end) > limits.headerBytesMax) throw headerTooLarge(limits.headerBytesMax)
-      if (end === -1) return
+      if (end === -1) return checkFieldCount(header, limits)
       rest = header.subarray(end + headerEnd.length)
-      const head = readHead(header.toString('latin1', 2, Math.max(2, end)), { fieldsMax: limits.headerFieldsMax })
+      const head = readHead(header.toString('latin1', 2, Math.max(2, end)), limits)
       email = { head, controls: readControls(head.fields) }
       header = Buffer.alloc(0)
       finder = new BodyPartFinder(head.fields)
