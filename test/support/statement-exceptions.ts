@@ -41,8 +41,9 @@ export const exceptions: Exception[] = [
       ['platform/queue/lanes.sql.ts', 'jobs.ctid', ['ctid'], hotPath],
       ['platform/queue/lanes.sql.ts', 'for update of lanes', ['several organizations'], hotPath],
       ['platform/queue/lanes.sql.ts', 'set token = null', ['several organizations'], hotPath],
+      ['platform/queue/lanes.sql.ts', 'delete from lanes', ['several organizations'], hotPath],
       ['platform/queue/settle-jobs.ts', 'delete from jobs', ['ctid', 'several organizations'], hotPath],
-      ['platform/queue/settle-jobs.ts', 'select jobs.id, lanes.token, jobs.ctid', ['ctid'], hotPath],
+      ['platform/queue/settle-jobs.ts', 'jobs.faults, jobs.ctid', ['ctid'], hotPath],
       ['platform/queue/settle-jobs.ts', 'update jobs', ['ctid', 'several organizations'], hotPath],
       [
         'platform/queue/backlog.sql.ts',

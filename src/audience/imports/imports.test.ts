@@ -619,7 +619,16 @@ const failWith = (app: TestApp, code: string) =>
 /** What a worker does with an import as it was when it took it up. */
 async function work(db: Db, record: Import) {
   const { organizationId, id } = record
-  const job = { organizationId, kind: importKind, lane: id, id, ctid: '(0,1)', attempt: 0, payload: null } as const
+  const job = {
+    organizationId,
+    kind: importKind,
+    lane: id,
+    id,
+    ctid: '(0,1)',
+    attempt: 0,
+    faults: 0,
+    payload: null,
+  } as const
   await importWorker({ db, log, readSlice }).handle({ ...job, token: randomUUID() }, record)
 }
 

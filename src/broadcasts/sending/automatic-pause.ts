@@ -8,7 +8,7 @@ export type PauseReason = { reason: string; detail: string }
 export type PauseParts = {
   db: Db
   log: Log
-  /** Informs the owners that the broadcast was paused automatically. */
+  /** Informs the owners that the broadcast was paused automatically, in a transaction of its own. */
   onPaused: (tx: Tx, broadcast: Broadcast) => Promise<void>
 }
 
@@ -18,7 +18,10 @@ export const interrupted: PauseReason = {
     'Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.',
 }
 
-/** Pauses a broadcast that is being sent, if `find` returns a reason for it as it is under the lock. */
+/**
+ * Pauses a broadcast that is being sent, if `find` returns a reason for it as it is under the lock. The pause depends on nothing that
+ * could keep it from being written: the owners are informed after it.
+ */
 export async function pauseAutomatically(
   parts: PauseParts,
   { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
@@ -30,9 +33,12 @@ export async function pauseAutomatically(
     const reason = await find(tx, current)
     if (!reason) return undefined
     await pause(tx, current, reason)
-    await parts.onPaused(tx, { ...current, ...reason })
-    return reason
+    return { ...current, ...reason }
   })
   if (!found) return
-  parts.log.warn({ organization: organizationId, broadcast: id, reason: found.reason }, 'A broadcast was paused')
+  const fields = { organization: organizationId, broadcast: id, reason: found.reason }
+  parts.log.warn(fields, 'A broadcast was paused')
+  await parts.db
+    .begin((tx) => parts.onPaused(tx, found))
+    .catch((err) => parts.log.error({ ...fields, err }, 'The owners could not be informed that a broadcast was paused'))
 }

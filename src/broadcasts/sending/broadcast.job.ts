@@ -1,12 +1,13 @@
 import type { LRUCache } from 'lru-cache'
 import type { TemplateCache } from '../../content/content.ts'
 import { mayRecordAgain } from '../../events/events.ts'
-import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../../platform/db/cluster/batches.ts'
+import { createBatcher, type DbBatcherOptions } from '../../platform/db/cluster/batches.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
-import { persisting, retrying } from '../../platform/db/retrying.ts'
+import { isUnrecordable, persisting, retrying } from '../../platform/db/retrying.ts'
 import type { Hints } from '../../platform/queue/hints.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
 import { endJobs, settleJobs } from '../../platform/queue/settle-jobs.ts'
+import { EffectRecords, Unrecorded } from '../../platform/queue/unrecorded.ts'
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import { createCache } from '../../platform/runtime/cache.ts'
 import type { FailureLog } from '../../platform/runtime/failure-log.ts'
@@ -81,8 +82,10 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
       await record(parts, batch)
       return batch.map(() => ({ ok: true, value: undefined }))
     },
+    splitOn: isUnrecordable,
   }
-  const results = createBatcher(parts.db, parts.stageRegistry, options)
+  const batcher = createBatcher(parts.db, parts.stageRegistry, options)
+  const results = new EffectRecords<RecipientResult>((result) => batcher.add(result))
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
   let isStopping = false
   const isOpen = () => !isStopping && parts.isOpen()
@@ -113,7 +116,8 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
       await parts.servers.loadAll(claims)
       return claims.map(({ payload }) => payload as PartPayload)
     },
-    giveUp: (claim, { broadcastId }) => giveUpPart(parts, claim, broadcastId),
+    giveUp: (claim, { broadcastId }, error) => giveUpPart(parts, claim, broadcastId, error),
+    isFinal: (error) => error instanceof Unrecorded,
     handle: async (claim, payload) => ({ peer: 'responsive', retryInMs: await sendPart(sender, claim, payload) }),
     // No email is started after this.
     onStop: () => {
@@ -128,7 +132,7 @@ async function record({ db }: BroadcastJobParts, results: RecipientResult[]): Pr
 }
 
 type Sender = BroadcastJobParts & {
-  results: ItemBatcher<RecipientResult, void>
+  results: EffectRecords<RecipientResult>
   slots: Slots
   /** Of organizations with mail servers. These may be slow, so others do not wait for their slots. */
   slotsWithServers: LRUCache<OrganizationId, Slots>

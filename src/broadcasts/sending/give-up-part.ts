@@ -1,5 +1,6 @@
 import type { Claim } from '../../platform/queue/queue.ts'
 import { endJobs } from '../../platform/queue/settle-jobs.ts'
+import { Unrecorded } from '../../platform/queue/unrecorded.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
 import { findBroadcast } from '../broadcasts.sql.ts'
 import { type PauseParts, pauseAutomatically } from './automatic-pause.ts'
@@ -8,11 +9,15 @@ import { type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 const cleanUpRetryMs = 60 * 60 * 1_000
 export const reason = 'failed'
 
-/** Called when a part of a broadcast that is being sent has failed several times in a row: it is paused with a reason. */
-export async function giveUpPart(parts: PauseParts, claim: Claim, id: BroadcastId): Promise<void> {
+const unrecordedDetail =
+  'The results of some emails could not be recorded because of an internal error, so no further email is sent. These people may get a second email if you resume it.'
+const failedDetail = 'Sending failed several times because of an internal error. Resume it to try again, or cancel it.'
+
+/** Called when a part of a broadcast that is being sent must not run again: the broadcast is paused with a reason. */
+export async function giveUpPart(parts: PauseParts, claim: Claim, id: BroadcastId, error?: unknown): Promise<void> {
   const key = { organizationId: claim.organizationId, id }
   const status = (await findBroadcast(parts.db, key.organizationId, id))?.status
-  const detail = 'Sending failed several times because of an internal error. Resume it to try again, or cancel it.'
+  const detail = error instanceof Unrecorded ? unrecordedDetail : failedDetail
   if (status === 'sending') await pauseAutomatically(parts, key, async () => ({ reason, detail }))
   const isPaused = status === 'sending' || status === 'paused'
   await endJobs(parts.db, [{ claim, retryInMs: isPaused ? 0 : cleanUpRetryMs }])

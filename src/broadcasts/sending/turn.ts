@@ -1,6 +1,6 @@
 import { selectStandings } from '../../audience/audience.ts'
-import type { ItemBatcher } from '../../platform/db/cluster/batches.ts'
 import type { Db } from '../../platform/db/db.ts'
+import type { EffectRecords } from '../../platform/queue/unrecorded.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { ContactId } from '../../platform/values/ids.ts'
 import type { AttemptParts } from '../../sending/sending.ts'
@@ -28,7 +28,7 @@ const limitWaitMsMax = 60_000
 export type TurnParts = AttemptParts & {
   db: Db
   slots: Slots
-  results: ItemBatcher<RecipientResult, void>
+  results: EffectRecords<RecipientResult>
 }
 
 export type TurnInput = RecipientInput & {
@@ -88,11 +88,11 @@ export class Turn {
     this.#leave('stopped', { kind: 'over' })
   }
 
-  /** The first reason counts, and an error more than any. */
+  /** The first reason counts, and the first error more than any. */
   #leave(state: 'draining' | 'stopped', end: TurnEnd | Failure): void {
     if (this.#state !== 'stopped') this.#state = state
-    if (end.kind === 'failed') this.#end = end
-    else this.#end ??= end
+    if (end.kind !== 'failed') this.#end ??= end
+    else if (this.#end?.kind !== 'failed') this.#end = end
     this.#wake()
   }
 
@@ -193,10 +193,14 @@ export class Turn {
 
   async #sendOne(chunk: OpenChunk, recipient: ChunkRecipient): Promise<void> {
     try {
-      const attempted = await this.#attempts.attempt(chunk, recipient)
+      const { results } = this.#parts
+      const key = this.#keyOf(recipient)
+      const unrecorded = results.find(key)
+      if (unrecorded) this.#parts.slots.free()
+      const attempted = unrecorded ?? (await this.#attempts.attempt(chunk, recipient))
       if ('pending' in attempted) return this.#stopFor(attempted)
       this.#count(attempted)
-      await this.#parts.results.add(attempted)
+      await results.add(key, attempted)
       chunk.left--
     } catch (error) {
       this.#leave('stopped', { kind: 'failed', error })
@@ -205,6 +209,11 @@ export class Turn {
       recipient.hasLeft = true
       this.#wake()
     }
+  }
+
+  #keyOf({ contactId }: ChunkRecipient): string {
+    const { id, round } = this.#input.broadcast
+    return `${id} ${round} ${contactId}`
   }
 
   /** What one email waits for concerns all of them. */

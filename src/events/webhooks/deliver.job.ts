@@ -2,18 +2,19 @@ import { signWebhook } from '@waxwing/sdk'
 import { version } from '../../platform/config/package-root.ts'
 import { createBatcher, type DbBatcherOptions } from '../../platform/db/cluster/batches.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
-import { persisting, retrying } from '../../platform/db/retrying.ts'
+import { isUnrecordable, persisting, retrying } from '../../platform/db/retrying.ts'
 import { type AttemptResult, reasonInWords } from '../../platform/egress/post-outcome.ts'
 import type { ResponseRules } from '../../platform/egress/response-rules.ts'
 import type { SafePost } from '../../platform/egress/safe-post.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
-import { type Settled, settleJobs, settlementsOf, settling } from '../../platform/queue/settle-jobs.ts'
-import type { Handled, PeerState, WorkerSpec } from '../../platform/queue/worker-spec.ts'
+import { type Settled, type Settlement, settleJobs, settlementsOf, settling } from '../../platform/queue/settle-jobs.ts'
+import { EffectRecords, Unrecorded, unrecordedOf } from '../../platform/queue/unrecorded.ts'
+import { effectFailuresMax, type Handled, type PeerState, type WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { dayMs } from '../../platform/values/durations.ts'
-import { toText } from '../../platform/values/ids.ts'
+import { type DeliveryId, toText } from '../../platform/values/ids.ts'
 import {
   type DeliveryResult,
   type DeliveryRow,
@@ -74,8 +75,14 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
       await persisting(() => retrying(recordTries, () => settling(results, write)))
       return results.map(() => ({ ok: true, value: undefined }))
     },
+    splitOn: isUnrecordable,
   }
-  const records = createBatcher(parts.db, parts.stageRegistry, options)
+  const batcher = createBatcher(parts.db, parts.stageRegistry, options)
+  const records = new EffectRecords<DeliveryResult>((result) => batcher.add(result))
+  const record = (peer: PeerState, result: DeliveryResult): Handled => {
+    const { claim, retryInMs } = result.settlement
+    return { peer, recorded: records.add(claim.id, result), retryInMs }
+  }
 
   let restUntil = 0
   let restLoggedAt = Number.NEGATIVE_INFINITY
@@ -96,6 +103,8 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
     handedOver: (work) => fromHanded(parts, work as HandedDelivery),
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
+      const unrecorded = unrecordedOf(records, claim)
+      if (unrecorded) return record('responsive', unrecorded)
       if ('isUnsignable' in toAttempt) return postponeUnsignable(parts, claim, toAttempt)
       const attempted = await attemptDelivery(parts, toAttempt)
       if ('notSent' in attempted) {
@@ -103,11 +112,18 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
         return { peer: 'untried' }
       }
       const result = resultOf(claim, toAttempt, attempted, parts.retryDelays[toAttempt.retrySchedule])
-      const { outcome } = attempted
-      return { peer: peerStateOf(outcome), recorded: records.add(result), retryInMs: result.settlement.retryInMs }
+      return record(peerStateOf(attempted.outcome), result)
+    },
+    failuresMax: effectFailuresMax,
+    giveUp: (claim, { id }, error) => {
+      const reason = error instanceof Unrecorded ? unrecordedReason : failedReason
+      return parts.db.begin((tx) => endUntried(tx, { claim, retryInMs: null }, id, reason))
     },
   }
 }
+
+const unrecordedReason = 'The result of an attempt could not be recorded, so the endpoint may have received it'
+const failedReason = 'Not sent: an internal error occurred'
 
 /** Records attempts, updates their deliveries and webhooks, and settles their jobs. */
 async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<Settled> {
@@ -125,12 +141,14 @@ async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promi
 /** The lane is reduced to one delivery at a time, as if the endpoint did not respond. */
 async function postponeUnsignable({ db }: DeliverParts, claim: Claim, { id, createdAt }: Unsignable): Promise<Handled> {
   const isExpired = Date.now() - createdAt.getTime() > unsignableMsMax
-  const settlement = { claim, retryInMs: isExpired ? null : unsignableRetryMs }
-  await db.begin(async (tx) => {
-    const settled = await settleJobs(tx, [{ ...settlement, untried: true }])
-    if (settled.size > 0) updateUntried(tx, settlement, id, `Not sent: ${unreadableSecret}`)
-  })
+  const settlement = { claim, retryInMs: isExpired ? null : unsignableRetryMs, untried: true }
+  await db.begin((tx) => endUntried(tx, settlement, id, `Not sent: ${unreadableSecret}`))
   return { peer: 'unresponsive' }
+}
+
+async function endUntried(tx: Tx, settlement: Settlement, id: DeliveryId, reason: string): Promise<void> {
+  const settled = await settleJobs(tx, [settlement])
+  if (settled.size > 0) updateUntried(tx, settlement, id, reason)
 }
 
 async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAttempt | Unsignable | undefined)[]> {

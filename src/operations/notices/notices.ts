@@ -113,7 +113,7 @@ export async function recordFinishedImport(tx: Tx, done: FinishedImport): Promis
 
 export type StoppedBroadcast = { organizationId: OrganizationId; id: BroadcastId; name: string; detail: string | null }
 
-/** Written in the transaction that pauses the broadcast. */
+/** Written after the transaction that pauses the broadcast. */
 export function recordPausedBroadcast(tx: Tx, { organizationId, id, name, detail }: StoppedBroadcast): Promise<void> {
   return recordNotice(tx, {
     organizationId,

@@ -160,6 +160,9 @@ function isLostNode({ message, code, where }: Error & { code?: unknown; where?: 
   )
 }
 
+/** Returns true if the database is unavailable. Unlike a statement that takes too long, it is tried again without end. */
+export const isOutage = (error: unknown): boolean => isConnectionFault(error) && !isQueryCanceled(error)
+
 /** Returns true for deadlocks and serialization failures, which succeed when retried. */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code

@@ -21,6 +21,9 @@ export async function retrying<Result>(
   }
 }
 
+/** Whether a batch of records is divided to find what cannot be recorded. During an outage, nothing can. */
+export const isUnrecordable = (error: unknown): boolean => !isConnectionFault(error)
+
 /** Retries `work` for a minute during an outage, to record what would otherwise be repeated, such as an email. */
 export async function persisting<Result>(work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = Date.now() + outageMsMax

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import type { JobKind } from './queue.ts'
+import type { Claim, JobKind } from './queue.ts'
 
 export type LaneKey = { organizationId: OrganizationId; lane: string }
 
@@ -90,7 +90,7 @@ export const renewLanes = (db: Writer, kind: JobKind, holds: readonly LaneHold[]
     returning lanes.organization_id, lanes.lane, lanes.held as is_paused`
 
 export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: number }
-export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown; ctid: string }
+export type JobRow = LaneKey & Pick<Claim, 'id' | 'ctid' | 'attempt' | 'faults' | 'payload'> & { dueAt: Date }
 
 /**
  * Returns the next due jobs of several claimed lanes that are not paused. Each read starts after the last row of the
@@ -111,7 +111,8 @@ export const readJobs = (db: Reader, kind: JobKind, reads: readonly LaneRead[]) 
     join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
       and lanes.token = read.token and not lanes.held
     cross join lateral (
-      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid
+      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt - jobs.faults as attempt, jobs.faults,
+        jobs.payload, jobs.ctid
       from jobs
       where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
         and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)
@@ -124,9 +125,10 @@ export const readJobs = (db: Reader, kind: JobKind, reads: readonly LaneRead[]) 
 export type LaneRelease = LaneHold & { waitMs: number }
 
 /**
- * Releases lanes with their next due time. The lane rows are locked first and the jobs read in a second statement, so
- * that jobs of a transaction that held the lane's row are visible. Otherwise a lane could be left without a due time
- * although it has jobs. With `offset 0`, Citus computes the times before it sends the update to the nodes.
+ * Releases lanes with their next due time, and deletes those without jobs, which enqueueing a job creates again: each part of a
+ * broadcast has a lane. The lane rows are locked first and the jobs read in further statements, so that jobs of a transaction that
+ * held the lane's row are visible. Otherwise a lane could be left without a due time, or deleted, although it has jobs. With
+ * `offset 0`, Citus computes the times before it sends the update to the nodes.
  */
 export async function releaseLanes(db: Db, kind: JobKind, releases: readonly LaneRelease[]): Promise<void> {
   const organizationIds = releases.map((release) => release.organizationId)
@@ -139,6 +141,14 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
         on lanes.organization_id = release.organization_id and lanes.lane = release.lane and lanes.kind = ${kind}
       order by lanes.organization_id, lanes.kind, lanes.lane
       for update of lanes`
+    tx.send`
+      delete from lanes
+      using unnest(${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[]) as release (organization_id, lane, token)
+      where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
+        and lanes.token = release.token and not lanes.held
+        and not exists (
+          select from jobs
+          where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane)`
     await tx`
       update lanes
       set token = null, leased_until = '-infinity', next_due_at = greatest((

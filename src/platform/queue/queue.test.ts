@@ -76,6 +76,18 @@ const add = (db: Db, jobs: NewJob[]) => db.begin(async (tx) => enqueue(tx, jobs)
 
 const jobsLeft = async (db: Db) => (await db<{ count: number }>`select count(*) from jobs`)[0]!.count
 
+/** Instead of waiting for their time. */
+const makeAllDue = (db: Db) =>
+  db.begin(async (tx) => {
+    const rows = await tx<{ lane: string }>`update jobs set due_at = now() where due_at > now() returning lane`
+    await tx`update lanes set next_due_at = now()`
+    announceChange(
+      tx,
+      kind,
+      rows.map(({ lane }) => lane),
+    )
+  })
+
 test('runs every job once, in lane order', async () => {
   await using test = await createTestDb()
   const jobs = Array.from({ length: 200 }, (_, index) => job(`lane ${index % 3}`))
@@ -361,6 +373,7 @@ test('a job that a process claimed again after its lease had expired is settled 
     id,
     token,
     attempt: 0,
+    faults: 0,
     payload: null,
     ctid: rows.find((row) => row.id === id)!.ctid,
   })
@@ -380,6 +393,120 @@ test('a job that a process claimed again after its lease had expired is settled 
   expect(await test.db`select from jobs`).toEqual([])
 })
 
+test('a job is postponed and counted once although its commit was not confirmed and is repeated', async () => {
+  await using test = await createTestDb()
+  const deferred = job('lane')
+  await add(test.db, [deferred])
+  const token = randomUUID()
+  await test.db.statement`update lanes set token = ${token}`
+  const [row] = await test.db<{ ctid: string }>`select ctid from jobs`
+  const claim: Claim = { ...deferred, attempt: 0, faults: 0, payload: null, token, ctid: row!.ctid }
+  const postpone = (faults?: number) =>
+    test.db.begin((tx) => settleJobs(tx, [{ claim, retryInMs: 60_000, ...(faults && { faults }) }]))
+  expect([(await postpone()).size, (await postpone()).size, (await postpone(1)).size]).toEqual([1, 0, 0])
+  expect(await test.db`select attempt, faults from jobs`).toEqual([{ attempt: 1, faults: 0 }])
+})
+
+test('faults are counted apart from attempts, and start again after an attempt', async () => {
+  await using test = await createTestDb()
+  await add(test.db, [job('lane')])
+  const fault = new Error('A bug')
+  const outcomes = [fault, fault, 'postponed', fault]
+  const seen: number[][] = []
+  const handle: Handle = async (claim) => {
+    const outcome = outcomes.shift()
+    seen.push([claim.attempt, claim.faults])
+    if (outcome instanceof Error) throw outcome
+    await endJobs(test.db, [{ claim, retryInMs: outcome ? 3_600_000 : null }])
+    return 'responsive'
+  }
+  await using _worker = startWorker(test.db, handle)
+  await until('the end of the job', async () => {
+    await makeAllDue(test.db)
+    return (await jobsLeft(test.db)) === 0
+  })
+  expect(seen).toEqual([
+    [0, 0],
+    [0, 1],
+    [0, 2],
+    [1, 0],
+    [1, 1],
+  ])
+})
+
+test('a job whose failure cannot be written is not run again by this process', async () => {
+  await using test = await createTestDb()
+  await add(test.db, [job('lane')])
+  await test.db.pool.query(`
+    create sequence refused;
+    create function refuse() returns trigger language plpgsql as $$
+    begin
+      perform nextval('refused');
+      raise exception 'no job may be changed';
+    end $$;
+    create trigger refuse before update or delete on jobs for each row execute function refuse()`)
+  await using started = startWorker(test.db, async () => Promise.reject(new Error('A bug')))
+  await until('several tries to postpone it', async () => {
+    const { rows } = await test.db.pool.query('select last_value from refused')
+    return rows[0].last_value >= 4
+  })
+  expect(started.seen).toHaveLength(1)
+  await test.db.pool.query('drop trigger refuse on jobs')
+  await until('it to be postponed', async () => (await test.db`select from jobs where faults = 1`).length === 1)
+  expect(started.seen).toHaveLength(1)
+})
+
+test('a job that must be given up is not run again, also by another worker and if giving it up fails at first', async () => {
+  await using test = await createTestDb()
+  await add(test.db, [job('lane')])
+  await test.db.statement`update jobs set attempt = 3, faults = 3`
+  let isBroken = true
+  const giveUp = async (claim: Claim) => {
+    if (isBroken) throw new Error('It cannot be given up')
+    await endJobs(test.db, [{ claim, retryInMs: null }])
+  }
+  await using started = startWorker(test.db, undefined, 1, { giveUp })
+  await until('the failure', async () => (await test.db`select from jobs where faults = 4`).length === 1)
+  isBroken = false
+  await makeAllDue(test.db)
+  await until('the end of the job', async () => (await jobsLeft(test.db)) === 0)
+  expect(started.seen).toEqual([])
+})
+
+test('an internal error does not narrow the lane of the job', async () => {
+  await using test = await createTestDb()
+  const jobs = Array.from({ length: 5 }, () => job('lane'))
+  const { promise: ended, resolve: end } = withResolvers()
+  await using started = startWorker(test.db, async (claim) => {
+    if (claim.id === jobs[0]!.id) throw new Error('A bug')
+    await ended
+    await endJobs(test.db, [{ claim, retryInMs: null }])
+    return 'responsive'
+  })
+  await add(test.db, jobs.slice(0, 1))
+  await until('the failure', async () => (await test.db`select from jobs where faults = 1`).length === 1)
+  await add(test.db, jobs.slice(1))
+  await until('four others at once', () => started.worker.running === 4)
+  end()
+})
+
+test('a lane without jobs is deleted when it is released, unless it is paused', async () => {
+  await using test = await createTestDb()
+  await add(test.db, [job('empty'), job('postponed'), job('paused')])
+  const handle: Handle = async (claim) => {
+    await endJobs(test.db, [{ claim, retryInMs: claim.lane === 'postponed' ? 3_600_000 : null }])
+    if (claim.lane === 'paused') await test.db.begin((tx) => setLanePaused(tx, organizationId, kind, 'paused', true))
+    return 'responsive'
+  }
+  const started = startWorker(test.db, handle)
+  await until('the jobs to run', () => started.seen.length === 3)
+  await started[Symbol.asyncDispose]()
+  expect(await test.db`select lane, held, token from lanes order by lane`).toEqual([
+    { lane: 'paused', held: true, token: null },
+    { lane: 'postponed', held: false, token: null },
+  ])
+})
+
 test('does not settle another job that reuses the ctid of a dropped one', async () => {
   await using test = await createTestDb()
   const other = job('lane')
@@ -387,7 +514,7 @@ test('does not settle another job that reuses the ctid of a dropped one', async 
   const token = randomUUID()
   await test.db.statement`update lanes set token = ${token}`
   const [row] = await test.db<{ ctid: string }>`select ctid from jobs`
-  const dropped = { ...job('lane'), attempt: 0, payload: null, token, ctid: row!.ctid }
+  const dropped = { ...job('lane'), attempt: 0, faults: 0, payload: null, token, ctid: row!.ctid }
   await endJobs(test.db, [{ claim: dropped, retryInMs: null }])
   await endJobs(test.db, [{ claim: dropped, retryInMs: 60_000 }])
   expect(await test.db`select attempt from jobs`).toEqual([{ attempt: 0 }])
@@ -430,10 +557,7 @@ test('a worker that stops releases no lane whose job is still in flight', async 
   await worker[Symbol.asyncDispose]()
   const isClaimed = await test.db`select lane, token is not null as is_claimed from lanes order by lane`
   finish()
-  expect(isClaimed).toEqual([
-    { lane: 'busy', isClaimed: true },
-    { lane: 'idle', isClaimed: false },
-  ])
+  expect(isClaimed).toEqual([{ lane: 'busy', isClaimed: true }])
 })
 
 test('postpones a job whose handler throws', async () => {
@@ -518,7 +642,7 @@ oneServerTest('settling does not scan a queue that was empty when its connection
   await test.db.statement.script('vacuum (analyze, truncate off) jobs')
   const token = randomUUID()
   await test.db.statement`update lanes set token = ${token}`
-  const claim = { ...job('a lane'), ctid: '(0,1)', attempt: 0, payload: null, token }
+  const claim = { ...job('a lane'), ctid: '(0,1)', attempt: 0, faults: 0, payload: null, token }
   const settle = (tx: Tx) => settleJobs(tx, [{ claim, retryInMs: null }])
   // PostgreSQL considers keeping a plan from the sixth execution on.
   for (let i = 0; i < 10; i++) await test.db.begin(settle)
@@ -576,11 +700,7 @@ test('a job that fails three times in a row is given up; an outage of the databa
   }
   await using _worker = startWorker(db, handle, 1, { giveUp })
   await until('the job to be given up', async () => {
-    // Instead of waiting for the retry.
-    await db.begin(async (tx) => {
-      await tx`update jobs set due_at = now() where due_at > now()`
-      announceChange(tx, kind, ['broken'])
-    })
+    await makeAllDue(db)
     return givenUp.length > 0
   })
   expect(givenUp).toEqual(['A bug'])

@@ -38,8 +38,10 @@ export type Claim = {
   ctid: string
   /** When the job was due. Always set for a job that a worker has read. */
   dueAt?: Date
-  /** How many times the job was postponed. */
+  /** How many times the job was attempted and postponed. */
   attempt: number
+  /** How many times in a row it has failed since, because of an internal error. */
+  faults: number
   payload: unknown
   /** The lane's token. Statements that end or postpone the job must match it. */
   token: string

@@ -7,15 +7,18 @@ import type { Claim } from './queue.ts'
 
 /**
  * The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. If it is
- * `untried`, this does not count as an attempt.
+ * `untried`, or if it has failed (`faults` times in a row), this does not count as an attempt.
  */
-export type Settlement = { claim: Claim; retryInMs: number | null; untried?: boolean }
+export type Settlement = { claim: Claim; retryInMs: number | null; untried?: boolean; faults?: number }
 
 /**
  * Names a job as it was claimed. A process whose lease expired may claim the lane again: the same job is then settled twice, and
  * only with the token of the second claim.
  */
 const keyOf = ({ id, token }: Pick<Claim, 'id' | 'token'>): string => `${id} ${token}`
+
+const stateOf = ({ attempt, faults, ...key }: Pick<Claim, 'id' | 'token' | 'attempt' | 'faults'>): string =>
+  `${keyOf(key)} ${attempt} ${faults}`
 
 export const settlementsOf = (items: readonly { settlement: Settlement }[]): Settlement[] =>
   items.map(({ settlement }) => settlement)
@@ -64,25 +67,28 @@ async function settleAtCtid(tx: Tx, settlements: readonly Settlement[]): Promise
   return rows.flat()
 }
 
-/** Returns the settlements whose rows were moved while this worker held their lanes, with their new place. */
+/**
+ * Returns the settlements whose rows were moved while this worker held their lanes, with their new place. A job that was postponed
+ * since it was read is not among them: it was settled by a transaction whose commit was not confirmed.
+ */
 async function findMoved(tx: Tx, settlements: readonly Settlement[]): Promise<Settlement[]> {
-  /** By `keyOf`. */
+  /** By `stateOf`. */
   const ctids = new Map<string, string>()
   for (const [, own] of groupBy(settlements, ({ claim }) => `${claim.organizationId} ${claim.kind}`)) {
     const claims = own.map(({ claim }) => claim)
     const { organizationId, kind } = claims[0]!
-    const rows = await tx<{ id: string; token: string; ctid: string }>`
-      select jobs.id, lanes.token, jobs.ctid
+    const rows = await tx<Pick<Claim, 'id' | 'token' | 'attempt' | 'faults' | 'ctid'>>`
+      select jobs.id, lanes.token, jobs.attempt - jobs.faults as attempt, jobs.faults, jobs.ctid
       from lanes
       join jobs using (organization_id, kind, lane)
       where lanes.organization_id = ${organizationId} and lanes.kind = ${kind}
         and lanes.lane = any (${[...new Set(claims.map(({ lane }) => lane))]}::text[])
         and lanes.token = any (${[...new Set(claims.map(({ token }) => token))]}::uuid[])
         and jobs.id = any (${claims.map(({ id }) => id)}::uuid[])`
-    for (const { ctid, ...row } of rows) ctids.set(keyOf(row), ctid)
+    for (const { ctid, ...row } of rows) ctids.set(stateOf(row), ctid)
   }
   return settlements.flatMap(({ claim, ...rest }) => {
-    const ctid = ctids.get(keyOf(claim))
+    const ctid = ctids.get(stateOf(claim))
     return ctid === undefined ? [] : [{ ...rest, claim: { ...claim, ctid } }]
   })
 }
@@ -149,7 +155,7 @@ const onShardsOfJobs = (tx: Tx, settlements: readonly Settlement[]) =>
 function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string; token: string }[]> {
   return tx<{ id: string; token: string }>`
     update jobs
-    set due_at = settled.due_at, attempt = attempt + counted
+    set due_at = settled.due_at, attempt = jobs.attempt - jobs.faults + settled.counted + settled.faults, faults = settled.faults
     from (select row.*, now() + retry_in_ms * interval '1 ms' as due_at from unnest(
       ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
       ${settlements.map(({ claim }) => claim.kind)}::text[],
@@ -158,8 +164,9 @@ function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id:
       ${settlements.map(({ claim }) => claim.ctid)}::tid[],
       ${settlements.map(({ claim }) => claim.id)}::uuid[],
       ${settlements.map(({ retryInMs }) => retryInMs)}::int8[],
-      ${settlements.map(({ untried }) => (untried ? 0 : 1))}::int[]
-    ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms, counted) offset 0) as settled
+      ${settlements.map(({ untried, faults }) => (untried || faults ? 0 : 1))}::int[],
+      ${settlements.map(({ faults = 0 }) => faults)}::int[]
+    ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms, counted, faults) offset 0) as settled
     join lanes using (organization_id, kind, lane, token)
     where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
     returning jobs.id, settled.token`

@@ -21,6 +21,9 @@ export type Handled = {
   retryInMs?: number | null
 }
 
+/** Of jobs that do something outside, which may be repeated as often: after about two hours, with growing delays. */
+export const effectFailuresMax = 6
+
 export type WorkerSpec<Work> = {
   kind: JobKind
   /** Limit of jobs in flight in this process: running, or waiting for their commit. */
@@ -43,10 +46,14 @@ export type WorkerSpec<Work> = {
   /** Runs, records and settles one job. If it throws, the job is retried later. */
   handle: (claim: Claim, work: Work) => Promise<Handled>
   /**
-   * Ends a job that has failed several times in a row, with a reason for the user. Outages of the database do not count.
-   * Without it, a failed job is retried without end.
+   * Ends a job that has failed several times in a row, with a reason for the user. Outages of the database do not count. The job is
+   * not run again: if this fails, only this is tried again. Without it, a failed job is retried without end.
    */
   giveUp?: (claim: Claim, work: Work, error: unknown) => Promise<void>
+  /** After this many failures in a row, a job is given up. */
+  failuresMax?: number
+  /** Returns true for a failure after which the job is given up at once. */
+  isFinal?: (error: unknown) => boolean
   /** True for work that is slow on our side, such as an expensive template. A lane runs one such job at a time. */
   isSlow?: (work: Work) => boolean
   /**

@@ -57,7 +57,7 @@ export class Worker<Work> {
     this.#lanes = new ClaimedLanes(db, log, spec)
     this.#reader = new JobReader(db, spec, this.#lanes, this.#section)
     this.#limit = new InFlightLimit(spec)
-    this.#failing = new FailingJobs({ db, log, failures, section: this.#section, giveUp: spec.giveUp })
+    this.#failing = new FailingJobs({ db, log, failures, section: this.#section, spec })
   }
 
   /** The number of jobs whose handler is running: the peer has not responded yet. */
@@ -97,6 +97,7 @@ export class Worker<Work> {
     const deadline = performance.now() + leaseMsMin
     await within(leaseMsMin, this.#loop)
     while (this.#limit.inFlight > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
+    this.#failing.stop()
     await this.#lanes.release(this.#emptyLanes()).catch(() => {})
     // Lanes with jobs in flight expire: until then, their jobs can neither be withdrawn nor run by another worker. That this
     // process ends must not count as an attempt that failed.
@@ -135,7 +136,7 @@ export class Worker<Work> {
         places--
         const { kind, handedOver } = this.#spec
         const place = { organizationId, kind, lane: lane.lane, id, ctid, ...(dueAt && { dueAt }) }
-        const claim: Claim = { ...place, attempt: 0, payload, token: lane.token }
+        const claim: Claim = { ...place, attempt: 0, faults: 0, payload, token: lane.token }
         if (work !== undefined && handedOver) lane.ready.push({ claim, work: handedOver(work) })
         else taken.push({ organizationId, owner: lane, generation: lane.generation, claim })
       }
@@ -243,7 +244,7 @@ export class Worker<Work> {
     // faster.
     const before = lane.isWide ? undefined : performance.eventLoopUtilization()
     let isFreed = false
-    const free = (peer: PeerState) => {
+    const free = (peer?: PeerState) => {
       isFreed = true
       this.#running--
       this.#limit.answered(place)
@@ -251,19 +252,20 @@ export class Worker<Work> {
       if (peer === 'untried') lane.reset()
       else if (peer === 'responsive')
         lane.peerResponded(!!before && performance.eventLoopUtilization(before).utilization < busyFrom)
-      else setTimeout(() => this.#alarm.wake(), lane.peerFailed()).unref()
+      else if (peer === 'unresponsive') setTimeout(() => this.#alarm.wake(), lane.peerFailed()).unref()
       this.#alarm.wake()
     }
     try {
+      this.#failing.check(claim)
       enterSection(this.#section)
       const { peer, recorded, retryInMs } = await this.#spec.handle(claim, work)
       free(peer)
       await recorded
       if (retryInMs != null) lane.dueIn(retryInMs)
-      this.#failing.succeeded(claim.id)
     } catch (error) {
+      // An internal error says nothing about the peer.
+      if (!isFreed) free()
       await this.#failing.failed(claim, work, error)
-      if (!isFreed) free('unresponsive')
     }
     this.#limit.release(lane.organizationId, place)
     lane.remove(claim.id)

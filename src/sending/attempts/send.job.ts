@@ -2,17 +2,18 @@ import type { TemplateCache } from '../../content/content.ts'
 import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../../events/events.ts'
 import { createBatcher, type DbBatcherOptions } from '../../platform/db/cluster/batches.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
-import { persisting, retrying } from '../../platform/db/retrying.ts'
+import { isUnrecordable, persisting, retrying } from '../../platform/db/retrying.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
 import { endJobs, type Settled, settleJobs, settlementsOf, settling } from '../../platform/queue/settle-jobs.ts'
-import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
+import { EffectRecords, Unrecorded, unrecordedOf } from '../../platform/queue/unrecorded.ts'
+import { effectFailuresMax, type Handled, type WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { BroadcastId } from '../../platform/values/ids.ts'
 import { loadContents } from '../attachments/contents.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type AttemptParts, attemptMessage } from './attempt.ts'
 import { mustMark } from './begun.ts'
-import { isSkip, type Skip } from './outcome.ts'
+import { end, isSkip, type Skip } from './outcome.ts'
 import type { MessageToSend } from './outgoing.ts'
 import { findMessagesToSend, type MessageChange, type Outcome, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
@@ -58,8 +59,10 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       await settle(parts, batch)
       return batch.map(() => ({ ok: true, value: undefined }))
     },
+    splitOn: isUnrecordable,
   }
-  const results = createBatcher(parts.db, parts.stageRegistry, options)
+  const batcher = createBatcher(parts.db, parts.stageRegistry, options)
+  const results = new EffectRecords<MessageChange>((change) => batcher.add(change))
   const marks = new SendingMarks(parts.db, parts.stageRegistry)
 
   return {
@@ -81,23 +84,42 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
       const { row, isMarked } = work
+      const record = (change: MessageChange): Handled => {
+        const { retryInMs } = change.settlement
+        return { peer: 'responsive', recorded: results.add(claim.id, change), retryInMs }
+      }
+      const unrecorded = unrecordedOf(results, claim)
+      if (unrecorded) return record(unrecorded)
       if (isMarked) {
         const isOurs = await marks.mark(claim)
         if (isOurs === undefined) return { peer: 'untried' }
         if (!isOurs) return { peer: 'responsive', recorded: endJobs(parts.db, [{ claim, retryInMs: null }]) }
       }
-      const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
+      // Unmarked before the lane can be released, so that no other worker has marked it.
+      const unmark = async () => {
+        if (isMarked) await marks.unmark(claim)
+      }
+      const outcome = work.isCancelled
+        ? cancelled
+        : await attempt(parts, work, claim).catch((error) => unmark().then(() => Promise.reject(error)))
       if (!isSkip(outcome)) {
         const { retryInMs, waiting } = outcome
-        const settlement = { claim, retryInMs, untried: waiting !== null }
-        return { peer: 'responsive', recorded: results.add({ settlement, row, outcome }), retryInMs }
+        return record({ settlement: { claim, retryInMs, untried: waiting !== null }, row, outcome })
       }
-      // Unmarked before the lane can be released, so that no other worker has marked it.
-      if (isMarked) await marks.unmark(claim)
+      await unmark()
       return { peer: 'untried' }
+    },
+    failuresMax: effectFailuresMax,
+    giveUp: (claim, { row }, error) => {
+      const reason = error instanceof Unrecorded ? unrecordedReason : failedReason
+      const outcome = end({ status: 'failed', reason })
+      return settle(parts, [{ settlement: { claim, retryInMs: null }, row, outcome }])
     },
   }
 }
+
+const unrecordedReason = 'its outcome could not be recorded, so it may have been sent'
+const failedReason = 'it could not be processed because of an internal error'
 
 /**
  * `isMarked`: it is marked as being sent before it is sent. Emails of broadcasts are not, since only the broadcast can be
@@ -146,7 +168,7 @@ async function load({ db, servers, templates, broadcasts }: SendParts, claims: C
   )
   const ofBroadcasts = [...rows.values()].filter(({ broadcastId }) => broadcastId !== null)
   const cancelledIds = (ofBroadcasts.length > 0 && (await broadcasts?.findCancelled(ofBroadcasts))) || new Set()
-  return claims.map(({ id, attempt }) => {
+  return claims.map(({ id, attempt, faults }) => {
     const row = rows.get(id)
     const version = row && versions.get(row.flowVersionId)
     const content = row?.contentId ? contents.get(row.contentId) : undefined
@@ -154,7 +176,7 @@ async function load({ db, servers, templates, broadcasts }: SendParts, claims: C
     const isCancelled = row.broadcastId !== null && cancelledIds.has(row.broadcastId)
     return workOf(
       { row, version, content },
-      { isCancelled, isMarked: row.broadcastId === null && mustMark(row, attempt) },
+      { isCancelled, isMarked: row.broadcastId === null && mustMark(row, attempt + faults) },
     )
   })
 }

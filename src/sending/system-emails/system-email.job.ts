@@ -1,9 +1,11 @@
 import { compose } from '../../content/content.ts'
 import { type Carrier, type Carriers, domainOfAddress, sendThrough, waitMsOf } from '../../delivery/delivery.ts'
 import type { Db } from '../../platform/db/db.ts'
+import { persisting } from '../../platform/db/retrying.ts'
 import type { Claim } from '../../platform/queue/queue.ts'
-import { endJobs, settleJobs } from '../../platform/queue/settle-jobs.ts'
-import type { Handled, WorkerSpec } from '../../platform/queue/worker-spec.ts'
+import { endJobs, type Settlement, settleJobs } from '../../platform/queue/settle-jobs.ts'
+import { EffectRecords, unrecordedOf } from '../../platform/queue/unrecorded.ts'
+import { effectFailuresMax, type Handled, type WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { Log } from '../../platform/runtime/log.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { MessageId, OrganizationId } from '../../platform/values/ids.ts'
@@ -57,24 +59,43 @@ export const systemEmailJob = (
   parts: SystemEmailParts,
   kind: Kind,
   load: WorkerSpec<SystemEmail>['load'],
-): WorkerSpec<SystemEmail> => ({
-  kind: systemEmailKind[kind],
-  inFlightMax,
-  perOrganizationMax: () => perOrganizationMax,
-  laneWidthMax: perOrganizationMax,
-  load,
-  handle: (claim, email) => handle(parts, kind, claim, email),
-})
+): WorkerSpec<SystemEmail> => {
+  const records = new EffectRecords<Effect>(({ settlement }) => persisting(() => endJobs(parts.db, [settlement])))
+  return {
+    kind: systemEmailKind[kind],
+    inFlightMax,
+    perOrganizationMax: () => perOrganizationMax,
+    laneWidthMax: perOrganizationMax,
+    load,
+    handle: (claim, email) => handle(parts, records, kind, claim, email),
+    failuresMax: effectFailuresMax,
+    giveUp: (claim) => endJobs(parts.db, [{ claim, retryInMs: null }]),
+  }
+}
 
-async function handle(parts: SystemEmailParts, kind: Kind, claim: Claim, email: SystemEmail): Promise<Handled> {
+type Effect = { settlement: Settlement }
+
+async function handle(
+  parts: SystemEmailParts,
+  records: EffectRecords<Effect>,
+  kind: Kind,
+  claim: Claim,
+  email: SystemEmail,
+): Promise<Handled> {
   const { db, carriers, settings } = parts
+  const record = ({ settlement }: Effect): Handled => {
+    const recorded = records.add(claim.id, { settlement })
+    return { peer: 'responsive', recorded, retryInMs: settlement.retryInMs }
+  }
+  const unrecorded = unrecordedOf(records, claim)
+  if (unrecorded) return record(unrecorded)
   const carrier = isDemoAddress(email.email) ? undefined : await carriers.find(email)
   const outgoing = tryToCompose(parts, kind, email, carrier?.from ?? settings.mailFrom)
   if (!outgoing) return { peer: 'responsive', recorded: endJobs(db, [{ claim, retryInMs: null }]) }
   if (!carrier) return { peer: 'responsive', recorded: keepInInbox(db, kind, claim, email, outgoing) }
   const waitMs = waitMsOf(carrier.servers)
   const retryInMs = waitMs || ((await send(parts, carrier, kind, email, outgoing)) ? null : retryMs[kind])
-  return { peer: 'responsive', recorded: endJobs(db, [{ claim, retryInMs, untried: waitMs > 0 }]), retryInMs }
+  return record({ settlement: { claim, retryInMs, untried: waitMs > 0 } })
 }
 
 const keepInInbox = (db: Db, kind: Kind, claim: Claim, email: SystemEmail, outgoing: ComposedEmail): Promise<void> =>
