@@ -122,7 +122,12 @@ test('files that are no images, damaged, or would take too much memory are rejec
   const large = Buffer.from(png)
   large.writeUInt32BE(9_000, 16)
   large.writeUInt32BE(9_000, 20)
-  for (const header of [bomb, large]) header.writeUInt32BE(crcOf(header.subarray(12, 29)), 29)
+  // 16 bits in each of four channels.
+  const deep = Buffer.from(png)
+  deep.writeUInt32BE(5_000, 16)
+  deep.writeUInt32BE(5_000, 20)
+  deep.set([16, 6], 24)
+  for (const header of [bomb, large, deep]) header.writeUInt32BE(crcOf(header.subarray(12, 29)), 29)
   const rejected: [Uint8Array, string][] = [
     [Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'is not a PNG, JPEG, GIF or WebP image'],
     [Buffer.from('<html></html>'), 'is not a PNG, JPEG, GIF or WebP image'],
@@ -132,6 +137,7 @@ test('files that are no images, damaged, or would take too much memory are rejec
     [png.subarray(0, 10), 'is damaged or incomplete'],
     [bomb, 'has 20000 × 20000 pixels. Each side can have at most 10,000'],
     [large, 'has more than 40 million pixels'],
+    [deep, 'takes more than 160 MB when decoded. Save it with 8 bits per channel'],
   ]
   for (const [bytes, problem] of rejected) {
     const { status, body } = await uploadImage(app, bytes)

@@ -6,13 +6,15 @@ import { formatOf, type ImageContentType, type ImageFormat, imageFormats } from 
 
 /** On each side. */
 export const sideMax = 10_000
-/** Of all frames together. Decoded, they take four times as many bytes of memory. */
+/** Of all frames together. */
 export const pixelsMax = 40_000_000
+/** Of all frames together, decoded. With 16 bits per channel, half as many pixels take as long and as much memory. */
+const decodedBytesMax = 4 * pixelsMax
 export const framesMax = 500
 /** Four times the width of most emails. Wider pictures are made smaller. */
 export const storedWidthMax = 2_400
 export const storedBytesMax = 5 * 1024 * 1024
-const msMax = 20_000
+const msMax = 5_000
 
 const quality = 85
 /** Encoding WebP with more effort takes several times as long and saves a few percent. */
@@ -66,15 +68,19 @@ export async function prepareImage(bytes: Buffer): Promise<PreparedImage> {
 }
 
 /** Returns the number of frames. */
-function checkSize({ width, height, pageHeight, pages = 1 }: Metadata): number {
+function checkSize({ width, height, pageHeight, pages = 1, channels, depth }: Metadata): number {
   const frameHeight = pageHeight ?? height
   if (width > sideMax || frameHeight > sideMax)
     throw problem(`has ${width} × ${frameHeight} pixels. Each side can have at most ${sideMax.toLocaleString('en')}`)
   if (pages > framesMax) throw problem(`has ${pages} frames. It can have at most ${framesMax}`)
   if (width * frameHeight * pages > pixelsMax)
     throw problem(`has more than ${pixelsMax / 1_000_000} million pixels${pages > 1 ? ' in all frames' : ''}`)
+  if (width * frameHeight * pages * channels * bytesPerChannel(depth) > decodedBytesMax)
+    throw problem(`takes more than ${decodedBytesMax / 1_000_000} MB when decoded. Save it with 8 bits per channel`)
   return pages
 }
+
+const bytesPerChannel = (depth: Metadata['depth']): number => (depth === 'uchar' || depth === 'char' ? 1 : 2)
 
 async function checkGif(picture: Sharp, bytes: Buffer, header: Metadata, frames: number) {
   // Decodes all frames, and keeps hardly any of the pixels.
@@ -110,5 +116,6 @@ export const prepareImageTask = defineTask<Buffer, PreparedImage>({
   name: 'images.prepare',
   title: 'Reading this image',
   msMax,
+  isLong: true,
   run: prepareImage,
 })
