@@ -5,12 +5,15 @@ import { startTestApp } from './support/test-app.ts'
 
 /** Stages that one organization may fill, and why others do not notice. */
 const reasons: Record<string, string> = {
+  'long tasks':
+    'With two task processes there is one place. The others wait for one task at most: whoever used the least time is next.',
   'receiving site queries':
     'It has 40 of 50 places and may fill most of the queue. An email waits for one second at most; then its domain is its own site.',
 }
 
 test('every stage of a running service has a share for each organization', async () => {
-  await using app = await startTestApp({ SUBMISSION_PORT: '0', BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'b.acme.example' })
+  const ports = { SUBMISSION_PORT: '0', BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'b.acme.example' }
+  await using app = await startTestApp(ports, undefined, { tuning: { taskProcesses: 2 } })
   const stages = app.app.stages.list()
   expect(stages.length).toBeGreaterThan(10)
   const unshared = stages.filter(({ limits }) => {
@@ -20,6 +23,8 @@ test('every stage of a running service has a share for each organization', async
     return !hasShare || waitingPerOrganization > waitingMax / 2
   })
   expect(unshared.map(({ name }) => name).sort()).toEqual(Object.keys(reasons).sort())
+  const overall = (name: string) => stages.find((stage) => stage.name === name)?.limits.overall
+  expect([overall('tasks'), overall('long tasks')]).toEqual([2, 1])
   // A stage of another registry would not be listed.
   const created = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

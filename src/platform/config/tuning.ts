@@ -1,9 +1,11 @@
+import { availableParallelism } from 'node:os'
+
 /** Limits that fit every installation. They are no settings; tests pass their own values. */
 export const tuning = {
   /** CPU time for the template of one email, estimated from the work it does. */
   templateCpuMs: 20,
   /** Child processes for CPU-heavy work such as compiling templates. One organization uses at most half of them. */
-  taskProcesses: 2,
+  taskProcesses: Math.max(2, availableParallelism()),
   /** Open HTTP connections per process. Further ones are closed. */
   httpConnectionsMax: 10_000,
   /** GET /ready fails if less space is free for the spool or the embedded database. */

@@ -10,7 +10,7 @@ type Options = Pick<TaskPoolOptions, 'processes' | 'spare'> & { registry: Regist
 export function createTaskPool({ processes, spare, registry, stages, log }: Options): TaskPool {
   const outcomes = new Counter({
     name: 'waxwing_tasks_total',
-    help: 'Tasks run in task processes, by task and outcome (done, refused, failed, timedOut, outOfMemory, died, full).',
+    help: 'Tasks run in task processes, by task and outcome (done, refused, failed, timedOut, outOfMemory, died, full, moved).',
     labelNames: ['task', 'outcome'],
     registers: [registry],
   })
@@ -20,6 +20,7 @@ export function createTaskPool({ processes, spare, registry, stages, log }: Opti
       log.warn({ task, organizationId, outcome, reason }, 'Task process was killed')
   }
   const pool = stages.add('tasks', new TaskPool({ processes, onOutcome, spare }))
+  stages.add('long tasks', pool.long)
   measure(registry, 'waxwing_tasks_running', 'Tasks currently running in task processes.', () => pool.used)
   measure(registry, 'waxwing_tasks_queued', 'Tasks waiting for a task process.', () => pool.waiting)
   return pool

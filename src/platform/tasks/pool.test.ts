@@ -22,8 +22,8 @@ function open(processes = 2) {
 const run = (): never => {
   throw new Error('Runs in test/support/task-program.js')
 }
-const task = <Input, Output>(name: string, msMax = 60_000) =>
-  defineTask<Input, Output>({ name, title: 'This work', msMax, run })
+const task = <Input, Output>(name: string, msMax = 60_000, isLong = false) =>
+  defineTask<Input, Output>({ name, title: 'This work', msMax, isLong, run })
 const double = task<number, number>('double')
 const forever = task<undefined, never>('forever')
 const a = { organizationId: 'a', input: undefined }
@@ -109,24 +109,86 @@ test('limits one organization to half of the processes and 20 queue slots', asyn
   for (const error of await Promise.all(hostile)) expect(error).toMatchObject({ type: 'unavailable' })
 })
 
-test('serves organizations in turn, however many tasks one of them has queued', async () => {
-  const { pool } = open()
+const later = task<{ ms: number }, void>('later')
+
+/** Adds tasks that take some milliseconds, and records the organizations in the order in which they get a process. */
+function recordOrder(pool: TaskPool) {
   const order: string[] = []
-  const later = task<{ ms: number }, void>('later')
-  const add = (organizationId: string) => {
+  const add = (organizationId: string, ms: number) => {
     // Read when the task is sent to a process. The order in which tasks end also depends on the processes.
     const input = {
       get ms() {
         order.push(organizationId)
-        return 20
+        return ms
       },
     }
     return pool.run(later, { organizationId, input })
   }
-  const done = ['a', 'b', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'c'].map(add)
+  return { order, add }
+}
+
+test('serves organizations in turn, however many tasks one of them has queued', async () => {
+  const { pool } = open()
+  const { order, add } = recordOrder(pool)
+  const done = ['a', 'b', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'c'].map((organizationId) => add(organizationId, 20))
   await Promise.all(done)
   expect(order).toHaveLength(done.length)
   expect(order.indexOf('c')).toBeLessThan(5)
+})
+
+test('serves organizations by the time they used, not by the number of their tasks', async () => {
+  const { pool } = open(1)
+  const { order, add } = recordOrder(pool)
+  const first = add('a', 1_500)
+  const others = ['a', 'a', 'b', 'b', 'b'].map((organizationId) => add(organizationId, 1))
+  await Promise.all([first, ...others])
+  expect(order).toEqual(['a', 'b', 'b', 'b', 'a', 'a'])
+})
+
+test('long tasks of all organizations together use half of the processes', async () => {
+  const { pool } = open()
+  const long = task<undefined, never>('forever', 60_000, true)
+  const waiting = ['a', 'b', 'c'].map((organizationId) =>
+    pool.run(long, { organizationId, input: undefined }).catch((error) => error),
+  )
+  expect([pool.long.used, pool.long.waiting]).toEqual([1, 2])
+  expect(await pool.run(double, { organizationId: 'b', input: 1 })).toBe(2)
+  expect(await pool.run(double, { organizationId: 'd', input: 2 })).toBe(4)
+  pool.stop()
+  for (const error of await Promise.all(waiting)) expect(error).toMatchObject({ type: 'unavailable' })
+})
+
+test('a task that takes too long for a short one starts again as a long one', async () => {
+  const { pool, reports } = open()
+  const running = pool.run(later, { organizationId: 'a', input: { ms: 3_000 } })
+  expect(pool.long.used).toBe(0)
+  await running
+  expect(reports.map(({ outcome }) => outcome)).toEqual(['moved', 'done'])
+})
+
+test('two organizations with the slowest tasks do not stop the short ones of a third', async () => {
+  const { pool, reports } = open()
+  const keepBusy = async (organizationId: string, slow: typeof forever) => {
+    for (;;) {
+      const call = { organizationId, input: undefined, whenFull: 'wait' } as const
+      const error = await pool.run(slow, call).catch((error) => error)
+      if (!(error instanceof TaskLimitExceeded)) return
+    }
+  }
+  const slowest = [task<undefined, never>('forever', 5_000, true), task<undefined, never>('forever', 10_000)]
+  const hostile = ['a', 'b'].flatMap((organizationId) =>
+    [...slowest, ...slowest].map((slow) => keepBusy(organizationId, slow)),
+  )
+  const numbers = Array.from({ length: 20 }, (_, number) => number)
+  for (let round = 0; round < 3; round++) {
+    const results = await Promise.all(
+      numbers.map((input) => pool.run(double, { organizationId: 'c', input }).catch((error) => error)),
+    )
+    expect(results).toEqual(numbers.map((number) => 2 * number))
+  }
+  pool.stop()
+  await Promise.all(hostile)
+  expect(reports.filter(({ organizationId, outcome }) => organizationId === 'c' && outcome !== 'done')).toEqual([])
 })
 
 test('queues work that must be done when other work is rejected', async () => {

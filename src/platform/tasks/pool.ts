@@ -3,13 +3,17 @@ import { packageRoot } from '../config/package-root.ts'
 import type { StageState } from '../runtime/stage-state.ts'
 import { Refusal } from '../values/errors.ts'
 import { toRefusal } from './protocol.ts'
+import { RecentUse } from './recent-use.ts'
 import type { Task } from './task.ts'
 import { type Outcome, TaskChild } from './task-child.ts'
 
 const memoryMbMax = 256
 const queuedMax = 200
 const queuedPerOrganizationMax = 20
-const queuedMsMax = 15_000
+/** Clients that give up earlier repeat the request, which makes the queue longer. */
+const queuedMsMax = 5_000
+/** A task that takes longer starts again as a long one, so that no organization holds the places of short ones for longer. */
+const shortMsMax = 2_000
 /** MJML and the template engine take 0.3 s to load, so idle processes are kept for a minute. */
 const idleMsMax = 60_000
 const retryAfterSeconds = 2
@@ -32,7 +36,8 @@ export type TaskPoolOptions = {
 export type TaskReport = {
   task: string
   organizationId: string
-  outcome: Outcome['kind'] | 'full'
+  /** `moved`: it took too long for a short task, and starts again as a long one. */
+  outcome: Outcome['kind'] | 'full' | 'moved'
   /** Why the process died, undefined for every other outcome. */
   reason: string | undefined
 }
@@ -57,12 +62,24 @@ export type RunOptions<Input> = {
   whenFull?: 'refuse' | 'wait'
 }
 
-type QueuedTask = { start: (child: TaskChild) => Promise<void>; cancel: (reason: Refusal) => void }
+type QueuedTask = {
+  isLong: boolean
+  /** Whether it is refused if it waits for too long. */
+  expires: boolean
+  start: (child: TaskChild) => Promise<void>
+  cancel: (reason: Refusal) => void
+}
+
+type RunningTask = { organizationId: string; isLong: boolean; child: TaskChild; startedAt: number }
 
 /**
  * Runs CPU-heavy work on tenant input in a few child processes, so that it can neither block the main thread nor
- * exhaust its memory. Processes start on demand and end when idle. One organization uses at most half of them and a
- * bounded number of queue slots; free processes are assigned round-robin to the organizations in the queue.
+ * exhaust its memory. Processes start on demand and end when idle.
+ *
+ * Organizations share the time of the processes, whatever the number of their tasks: a free process goes to the waiting
+ * organization that used processes for the shortest time in the last minute. Long tasks use at most half of the
+ * processes, so that others wait for a short task at most. One organization uses at most half of the processes, and a bounded
+ * number of queue slots.
  *
  * Worker threads are not used because one large allocation in a thread terminates the whole service, whatever its
  * `resourceLimits` (docs/decisions/task-processes.md).
@@ -70,18 +87,22 @@ type QueuedTask = { start: (child: TaskChild) => Promise<void>; cancel: (reason:
 export class TaskPool implements StageState {
   readonly #options: TaskPoolOptions
   readonly #perOrganizationMax: number
+  readonly #longMax: number
+  readonly #longPerOrganizationMax: number
   readonly #idle: TaskChild[] = []
-  readonly #busy = new Set<TaskChild>()
-  readonly #runningOf = new Map<string, number>()
-  /** In the order in which organizations get the next process. */
+  readonly #running = new Set<RunningTask>()
   readonly #queueOf = new Map<string, QueuedTask[]>()
-  #queued = 0
+  readonly #recentUse = new RecentUse()
+  /** Those that expire. The others are limited by their callers. */
+  #expiring = 0
   #idleTimer: NodeJS.Timeout | undefined
   #isStopped = false
 
   constructor(options: TaskPoolOptions) {
     this.#options = options
-    this.#perOrganizationMax = Math.max(1, Math.floor(options.processes / 2))
+    this.#longMax = Math.max(1, Math.floor(options.processes / 2))
+    this.#longPerOrganizationMax = Math.ceil(this.#longMax / 2)
+    this.#perOrganizationMax = this.#longMax
   }
 
   get limits() {
@@ -94,11 +115,30 @@ export class TaskPool implements StageState {
   }
 
   get used(): number {
-    return this.#busy.size
+    return this.#running.size
   }
 
   get waiting(): number {
-    return this.#queued
+    return this.#queued().length
+  }
+
+  /** The places of long tasks. */
+  get long(): StageState {
+    const pool = this
+    return {
+      get used() {
+        return pool.#countRunning(({ isLong }) => isLong)
+      },
+      get waiting() {
+        return pool.#queued().filter(({ isLong }) => isLong).length
+      },
+      limits: { ...this.limits, perOrganization: this.#longPerOrganizationMax, overall: this.#longMax },
+    }
+  }
+
+  /** Whether tasks of the organization are waiting. */
+  isWaiting(organizationId: string): boolean {
+    return this.#queueOf.has(organizationId)
   }
 
   /**
@@ -106,95 +146,139 @@ export class TaskPool implements StageState {
    * `unavailable` (503) if the pool is full, and what the task itself throws.
    */
   async run<Input, Output>(task: Task<Input, Output>, options: RunOptions<Input>): Promise<Output> {
-    const { organizationId, input, whenFull = 'refuse' } = options
+    const { organizationId } = options
     const report = (outcome: TaskReport['outcome'], reason?: string) =>
       this.#options.onOutcome?.({ task: task.name, organizationId, outcome, reason })
-    const outcome = await new Promise<Outcome>((resolve, reject) => {
-      if (whenFull === 'refuse' && this.#isFull(organizationId)) {
-        report('full')
-        return reject(busy())
+    const { isLong = false, msMax } = task
+    const mayMove = !isLong && msMax > shortMsMax
+    try {
+      let outcome = await this.#runOnce(task, options, { isLong, msMax: mayMove ? shortMsMax : msMax })
+      if (outcome.kind === 'timedOut' && mayMove) {
+        report('moved')
+        outcome = await this.#runOnce(task, options, { isLong: true, msMax })
       }
-      const timer = whenFull === 'refuse' ? setTimeout(() => cancel(busy()), queuedMsMax) : undefined
+      report(outcome.kind, outcome.kind === 'died' ? outcome.reason : undefined)
+      // A process killed by `stop` is not a task failure.
+      if (outcome.kind === 'died' && this.#isStopped) throw busy()
+      return outputOf(task, outcome) as Output
+    } catch (error) {
+      if (error instanceof QueueFull) report('full')
+      throw error
+    }
+  }
+
+  #runOnce<Input>(
+    { name }: { name: string },
+    { organizationId, input, whenFull = 'refuse' }: RunOptions<Input>,
+    { isLong, msMax }: { isLong: boolean; msMax: number },
+  ): Promise<Outcome> {
+    return new Promise<Outcome>((resolve, reject) => {
+      const expires = whenFull === 'refuse'
+      if (expires && this.#isFull(organizationId)) return reject(busy())
+      const timer = expires ? setTimeout(() => cancel(busy()), queuedMsMax) : undefined
       const cancel = (reason: Refusal) => {
         clearTimeout(timer)
         this.#remove(organizationId, queued)
-        report('full')
         reject(reason)
       }
       const start = async (child: TaskChild) => {
         clearTimeout(timer)
-        resolve(await child.run({ name: task.name, input }, task.msMax))
+        resolve(await child.run({ name, input }, msMax))
       }
-      const queued: QueuedTask = { start, cancel }
+      const queued: QueuedTask = { isLong, expires, start, cancel }
       this.#add(organizationId, queued)
       this.#dispatch()
     })
-    report(outcome.kind, outcome.kind === 'died' ? outcome.reason : undefined)
-    // A process killed by `stop` is not a task failure.
-    if (outcome.kind === 'died' && this.#isStopped) throw busy()
-    return outputOf(task, outcome) as Output
   }
 
   /** Kills all processes that cannot be used again. Queued and running tasks are rejected as `unavailable`. */
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#idleTimer)
-    for (const queued of [...this.#queueOf.values()].flat()) queued.cancel(busy())
+    for (const queued of this.#queued()) queued.cancel(busy())
     this.#options.spare?.push(...this.#idle.splice(0))
-    for (const child of [...this.#idle.splice(0), ...this.#busy]) child.kill()
+    for (const child of [...this.#idle.splice(0), ...[...this.#running].map(({ child }) => child)]) child.kill()
   }
 
   #isFull(organizationId: string): boolean {
     const queued = this.#queueOf.get(organizationId)?.length ?? 0
-    return this.#isStopped || this.#queued >= queuedMax || queued >= queuedPerOrganizationMax
+    return this.#isStopped || this.#expiring >= queuedMax || queued >= queuedPerOrganizationMax
+  }
+
+  #queued(): QueuedTask[] {
+    return [...this.#queueOf.values()].flat()
+  }
+
+  #countRunning(isCounted: (running: RunningTask) => boolean): number {
+    let count = 0
+    for (const running of this.#running) if (isCounted(running)) count++
+    return count
   }
 
   #add(organizationId: string, queued: QueuedTask): void {
     const earlier = this.#queueOf.get(organizationId)
     if (earlier) earlier.push(queued)
     else this.#queueOf.set(organizationId, [queued])
-    this.#queued++
+    if (queued.expires) this.#expiring++
   }
 
   #remove(organizationId: string, queued: QueuedTask): void {
     const all = this.#queueOf.get(organizationId)!
     all.splice(all.indexOf(queued), 1)
     if (all.length === 0) this.#queueOf.delete(organizationId)
-    this.#queued--
+    if (queued.expires) this.#expiring--
   }
 
   #dispatch(): void {
-    while (!this.#isStopped && this.#busy.size < this.#options.processes) {
-      const organizationId = this.#nextOrganization()
-      if (organizationId === undefined) break
-      const queued = this.#queueOf.get(organizationId)![0]!
-      this.#remove(organizationId, queued)
-      // Moves to the end of the queue.
-      const rest = this.#queueOf.get(organizationId)
-      if (rest) {
-        this.#queueOf.delete(organizationId)
-        this.#queueOf.set(organizationId, rest)
-      }
-      void this.#start(organizationId, queued)
+    while (!this.#isStopped && this.#running.size < this.#options.processes) {
+      const next = this.#next()
+      if (!next) break
+      this.#remove(next.organizationId, next.queued)
+      void this.#start(next.organizationId, next.queued)
     }
     this.#endIdleLater()
   }
 
-  #nextOrganization(): string | undefined {
-    for (const organizationId of this.#queueOf.keys())
-      if ((this.#runningOf.get(organizationId) ?? 0) < this.#perOrganizationMax) return organizationId
-    return undefined
+  /** Returns a task of the organization that used processes for the shortest time, among those that may start one. */
+  #next(): { organizationId: string; queued: QueuedTask } | undefined {
+    let next: { organizationId: string; queued: QueuedTask } | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const [organizationId, all] of this.#queueOf) {
+      if (this.#countRunning((running) => running.organizationId === organizationId) >= this.#perOrganizationMax)
+        continue
+      const mayStartLong = this.#mayStartLong(organizationId)
+      const queued = all.find(({ isLong }) => mayStartLong || !isLong)
+      const used = this.#usedBy(organizationId)
+      if (!queued || used >= least) continue
+      next = { organizationId, queued }
+      least = used
+    }
+    return next
   }
 
-  async #start(organizationId: string, queued: QueuedTask): Promise<void> {
+  #mayStartLong(organizationId: string): boolean {
+    const isOwn = (running: RunningTask) => running.organizationId === organizationId
+    return (
+      this.#countRunning(({ isLong }) => isLong) < this.#longMax &&
+      this.#countRunning((running) => running.isLong && isOwn(running)) < this.#longPerOrganizationMax
+    )
+  }
+
+  #usedBy(organizationId: string): number {
+    const now = performance.now()
+    let ms = this.#recentUse.of(organizationId, now)
+    for (const running of this.#running) if (running.organizationId === organizationId) ms += now - running.startedAt
+    return ms
+  }
+
+  async #start(organizationId: string, { isLong, start }: QueuedTask): Promise<void> {
     const child = this.#usableChild()
-    this.#busy.add(child)
-    this.#runningOf.set(organizationId, (this.#runningOf.get(organizationId) ?? 0) + 1)
-    await queued.start(child)
-    this.#busy.delete(child)
-    const running = this.#runningOf.get(organizationId)! - 1
-    if (running > 0) this.#runningOf.set(organizationId, running)
-    else this.#runningOf.delete(organizationId)
+    const running = { organizationId, isLong, child, startedAt: performance.now() }
+    this.#running.add(running)
+    await start(child)
+    this.#running.delete(running)
+    const now = performance.now()
+    this.#recentUse.add(organizationId, now - running.startedAt, now)
     if (child.isUsable) this.#idle.push(child)
     this.#dispatch()
   }
@@ -232,7 +316,9 @@ function outputOf(task: { title: string; msMax: number }, outcome: Outcome): unk
   }
 }
 
+class QueueFull extends Refusal {}
+
 const busy = () =>
-  new Refusal('unavailable', 'The service is busy with other work of this kind. Try again in a moment.', {
+  new QueueFull('unavailable', 'The service is busy with other work of this kind. Try again in a moment.', {
     retryAfterSeconds,
   })

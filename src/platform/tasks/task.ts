@@ -17,6 +17,8 @@ export type Task<Input, Output> = {
   title: string
   /** Wall clock for one run, not counting time in the queue. Be generous: machines are busy. */
   msMax: number
+  /** Whether it often takes more than a second. Such tasks use at most half of the processes. */
+  isLong?: boolean
   run: (input: Input) => Output | Promise<Output>
 }
 
