@@ -6,7 +6,7 @@ import { bodyTask, checkTask, compileTask, draftTask, previewTask } from './cont
 import { prepareImageTask } from './content/images/prepare-image.task.ts'
 import { classifyBounceTask } from './engagement/bounces/classify-bounce.task.ts'
 import { serveTasks } from './platform/tasks/serve.ts'
-import { emailTextTask } from './sending/acceptance/email-text.task.ts'
+import { emailTextTask } from './sending/attachments/email-text.task.ts'
 
 /** The entry point of a task process. Lists all tasks. */
 serveTasks([

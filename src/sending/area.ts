@@ -47,7 +47,7 @@ const emailRequests: StageLimits = {
   perOrganization: 2,
   overall: 20,
   waitingPerOrganization: 100,
-  waitMs: 30_000,
+  waitMs: 5_000,
 }
 
 /** What areas above provide. */
@@ -57,7 +57,7 @@ export type Sending = ReturnType<typeof createSending>
 
 /** Accepting emails, by whatever way they come. */
 export function createSending(platform: Platform, { senders, carriers }: Delivery, { templates, runner }: ContentBase) {
-  const { config, limits, secrets, db, stageRegistry: stages, tasks } = platform
+  const { config, limits, secrets, db, stageRegistry: stages, tasks, formats } = platform
   const quota = quotaOf(config, db)
   const uploads = new Uploads(db, stages, { mibPerOrganization: limits.attachmentMibPerOrganization })
   const builtInFlows = new BuiltInFlows(db)
@@ -65,7 +65,7 @@ export function createSending(platform: Platform, { senders, carriers }: Deliver
   return {
     accountEmails: createAccountEmails(new SecretBox(secrets, 'account email'), carriers),
     /** For emails without a flow. */
-    submitting: { acceptor, uploads, tasks, requests: stages.stage('email requests', emailRequests) },
+    submitting: { acceptor, uploads, senders, tasks, formats, requests: stages.stage('email requests', emailRequests) },
     testEmails: { acceptor, db, templates, runner, senders },
   }
 }
@@ -85,6 +85,7 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
   const { relay, senders, carriers } = below.delivery
   const { templates, runner } = below.content
   const { submitting, accountEmails, testEmails } = sending
+  const { contents } = below.attempts
   const { acceptor, uploads } = submitting
   const systemEmails = { db, log, carriers, settings: below.attempts.settings }
   const loop = loopsOf(platform)
@@ -101,11 +102,11 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
       organization: [
         flowSendRoutes({ acceptor }),
         testEmailRoutes(testEmails),
-        messageRoutes({ db, read, templates, runner, relay, senders, stageRegistry }),
+        messageRoutes({ db, read, contents, templates, runner, relay, senders, stageRegistry }),
         sendAgainRoutes({ db, acceptor }),
         inboxRoutes({ db, read }),
       ],
-      resend: [resendRoutes({ ...submitting, db, read })],
+      resend: [resendRoutes({ ...submitting, db, read, contents })],
     },
     background: [
       worker(sender(platform, below, hooks)),

@@ -8,7 +8,7 @@ import type { EmailSettings } from './attempts/outgoing.ts'
 
 /** What an attempt to send an email needs, in the service and in its sending processes. */
 export function createAttempts(
-  { config, db, stageRegistry, tokens, baseUrl }: Base,
+  { config, db, stageRegistry, tasks, tokens, baseUrl }: Base,
   { servers, limits, sites, senders, mailFrom }: DeliveryBase,
   { runner }: ContentBase,
 ): AttemptParts {
@@ -28,7 +28,7 @@ export function createAttempts(
     limits,
     sites,
     senders,
-    contents: new ContentStore(db, stageRegistry),
+    contents: new ContentStore(db, stageRegistry, tasks),
     retryDelays: config.MAIL_RETRY_DELAYS,
   }
 }

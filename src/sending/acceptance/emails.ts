@@ -1,21 +1,26 @@
 import { createHash } from 'node:crypto'
 import { loadHtmlToText } from '../../content/content.ts'
+import type { Senders } from '../../delivery/delivery.ts'
+import type { Formats } from '../../platform/db/formats.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
+import { derivedTextSince } from '../attachments/content.ts'
+import { emailTextTask } from '../attachments/email-text.task.ts'
 import type { Uploads } from '../attachments/uploads.ts'
 import type { Acceptor } from './accept.ts'
 import type { ReceivedFiles } from './attachment-input.ts'
 import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
-import { emailTextTask } from './email-text.task.ts'
 import type { Accepted, AcceptedEmail, OwnEmail } from './submission.ts'
 
 export type EmailParts = {
   acceptor: Acceptor
   uploads: Uploads
+  senders: Pick<Senders, 'check'>
   tasks: TaskPool
+  formats: Pick<Formats, 'mayWrite'>
   requests: Stage
 }
 
@@ -29,7 +34,7 @@ export type EmailInputs = {
   idempotencyKey: string | null
 }
 
-/** Deriving a text from less HTML takes a millisecond at most, and from this much up to ten. */
+/** Deriving a text from less HTML takes a millisecond at most, and from this much up to ten. From more, it is derived later. */
 const htmlOfOneTurn = { length: 2_000, tags: 200 }
 const htmlInline = { length: 20_000, tags: 500 }
 export const batchRecipientsMax = 1_000
@@ -42,7 +47,8 @@ export async function submitEmails(
   const { organizationId, inputs, isAtomic, idempotencyKey } = submission
   checkRecipients(inputs)
   const read = () => readEmails(parts, submission)
-  const isLight = inputs.length <= lightEmailsMax && inputs.every(isLightEmail)
+  const derivesLater = parts.formats.mayWrite(derivedTextSince)
+  const isLight = inputs.length <= lightEmailsMax && inputs.every((email) => isLightEmail(email, derivesLater))
   const { emails, warnings, requestHash } = await (isLight ? read() : parts.requests.run(organizationId, read))
   const key = idempotencyKey === null ? null : { value: idempotencyKey, requestHash }
   const accepted = await parts.acceptor.accept({ organizationId, emails, isAtomic, key })
@@ -68,10 +74,10 @@ export async function submitEmail(
 const lightEmailsMax = 10
 const lightLengthMax = 100_000
 
-const isLightEmail = (email: EmailInput | Refusal): boolean =>
+const isLightEmail = (email: EmailInput | Refusal, derivesLater: boolean): boolean =>
   email instanceof Refusal ||
   ((email.html?.length ?? 0) + (email.text?.length ?? 0) <= lightLengthMax &&
-    (!email.html || typeof email.text === 'string' || isWithin(email.html, htmlInline)))
+    (derivesLater || !email.html || typeof email.text === 'string' || isWithin(email.html, htmlInline)))
 
 type ReadEmails = { emails: (OwnEmail | Refusal)[]; warnings: string[][]; requestHash: string }
 
@@ -80,7 +86,7 @@ type ReadEmails = { emails: (OwnEmail | Refusal)[]; warnings: string[][]; reques
  * of any form.
  */
 async function readEmails(
-  { tasks }: EmailParts,
+  parts: EmailParts,
   { organizationId, inputs, files, isAtomic, idempotencyKey }: EmailInputs,
 ): Promise<ReadEmails> {
   const warnings: string[][] = []
@@ -92,7 +98,7 @@ async function readEmails(
       if (input instanceof Refusal) throw input
       const parsed = parseEmailInput(input, files)
       warnings[index] = parsed.warnings
-      emails.push(parsed.needsText ? await withText(tasks, organizationId, parsed.request, pacer) : parsed.request)
+      emails.push(parsed.needsText ? await withText(parts, organizationId, parsed.request, pacer) : parsed.request)
     } catch (error) {
       if (isAtomic || !(error instanceof Refusal) || error.type === 'unavailable')
         throw error instanceof Refusal && inputs.length > 1 ? atIndex(error, index) : error
@@ -118,22 +124,39 @@ function checkRecipients(inputs: readonly (EmailInput | Refusal)[]): void {
     throw invalid({ path: 'body', problem: `must have at most ${batchRecipientsMax} recipients` })
 }
 
+/**
+ * Derives the text of an email, or leaves it to the job that sends it, which may wait for a task process. Until all running
+ * processes know such emails, a request waits for it. Of an email that will be refused, no text is needed.
+ */
 async function withText(
-  tasks: TaskPool,
+  { tasks, formats, senders }: EmailParts,
   organizationId: OrganizationId,
   request: OwnEmail,
   pacer: Pacer,
 ): Promise<OwnEmail> {
-  const { html } = request.content
-  if (html === null) return request
   const { content } = request
-  if (!isWithin(html, htmlInline))
-    return {
-      ...request,
-      content: { ...content, text: await tasks.run(emailTextTask, { organizationId, input: html }) },
-    }
-  if (!isWithin(html, htmlOfOneTurn)) await pacer.turn()
-  return { ...request, content: { ...content, text: (await loadHtmlToText())(html) } }
+  const { html, details } = content
+  if (html === null) return request
+  const withDerived = (text: string) => ({ ...request, content: { ...content, text } })
+  if (isWithin(html, htmlOfOneTurn)) return withDerived((await loadHtmlToText())(html))
+  const isHeavy = !isWithin(html, htmlInline)
+  const sender = { organizationId, address: details.from?.email ?? null }
+  if ((isHeavy && formats.mayWrite(derivedTextSince)) || !(await mayUse(senders, sender)))
+    return { ...request, content: { ...content, details: { ...details, derivesText: true } } }
+  if (isHeavy) return withDerived(await tasks.run(emailTextTask, { organizationId, input: html }))
+  await pacer.turn()
+  return withDerived((await loadHtmlToText())(html))
+}
+
+/** The answer to a request with a sender that may not be used is found later: it may be a repeated one. */
+async function mayUse(senders: EmailParts['senders'], sender: Parameters<Senders['check']>[0]): Promise<boolean> {
+  try {
+    await senders.check(sender)
+    return true
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return false
+  }
 }
 
 function isWithin(html: string, max: { length: number; tags: number }): boolean {

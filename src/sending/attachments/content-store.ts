@@ -1,11 +1,14 @@
 import type { LargeEmail } from '@waxwing/smtp-client'
-import { fileIsGone, type Piece } from '../../content/content.ts'
+import { fileIsGone, htmlLengthMax, type Piece } from '../../content/content.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
+import type { TaskPool } from '../../platform/tasks/pool.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import type { EmailContent } from './content.ts'
+import { type EmailContent, lacksText } from './content.ts'
+import { findTextSource, storeText } from './contents.sql.ts'
 import { findWholeContent } from './contents.ts'
+import { emailTextTask } from './email-text.task.ts'
 import { startOf, streamEmail } from './streamed-email.ts'
 
 /** The inbox stores this much of an email with attachments. */
@@ -23,13 +26,43 @@ const slowMs = 15_000
 /** Reads the contents of emails that are being sent. */
 export class ContentStore {
   readonly #db: Db
+  readonly #tasks: TaskPool
   readonly #large: Stage
   readonly #largeByOwnServers: Stage
 
-  constructor(db: Db, stages: StageRegistry) {
+  constructor(db: Db, stages: StageRegistry, tasks: TaskPool) {
     this.#db = db
+    this.#tasks = tasks
     this.#large = stages.stage('large emails (KiB)', installation)
     this.#largeByOwnServers = stages.stage('large emails by own mail servers (KiB)', ownServers)
+  }
+
+  /**
+   * Returns a content that has its text, unless it is large. A derived text is stored, so that all attempts and all recipients
+   * get the same, whatever version of this program sends them. Throws `Refusal` if it cannot be derived.
+   */
+  async withText<Content extends EmailContent>(content: Content): Promise<Content> {
+    if (!lacksText(content)) return content
+    const { organizationId, id } = content
+    const source = await findTextSource(this.#db, organizationId, id, htmlLengthMax)
+    if (!source) throw fileIsGone()
+    if (source.text !== null) return { ...content, text: source.text }
+    const derived = await this.#tasks.run(emailTextTask, { organizationId, input: source.html, whenFull: 'wait' })
+    const text = await storeText(this.#db.statement, organizationId, id, derived)
+    if (text === undefined) throw fileIsGone()
+    return { ...content, text }
+  }
+
+  /** Whether the text of a content, and of others before it, still has to be derived. */
+  waitsForText(content: EmailContent): boolean {
+    return lacksText(content) && this.#tasks.isWaiting(content.organizationId)
+  }
+
+  /** Returns a whole content with the text that it will have. */
+  async withShownText<Content extends EmailContent>(content: Content): Promise<Content> {
+    if (!lacksText(content) || content.html === null) return content
+    const { organizationId, html: input } = content
+    return { ...content, text: await this.#tasks.run(emailTextTask, { organizationId, input }) }
   }
 
   /**

@@ -63,7 +63,12 @@ export type ContentDetails = {
   raw: RawSource | null
   /** True if the email has several recipients, whose emails have one Message-ID: that of the content. */
   sharesMessageId?: boolean
+  /** True if the text is derived from the HTML, at the latest when the email is sent for the first time (`lacksText`). */
+  derivesText?: boolean
 }
+
+/** Releases before this migration would send such an email without a text. */
+export const derivedTextSince = 335
 
 /** A content as it is sent. */
 export type EmailContent = ContentDetails & {
@@ -81,6 +86,10 @@ export type EmailContent = ContentDetails & {
 /** Larger emails are composed a few at a time. */
 const ordinaryBodyBytesMax = 128 * 1024
 const ordinaryFileBytesMax = 512 * 1024
+
+/** Whether the text still has to be derived. Of a large content, it may be stored but not loaded. */
+export const lacksText = ({ derivesText, text }: Pick<EmailContent, 'derivesText' | 'text'>): boolean =>
+  derivesText === true && text === null
 
 export const filesOf = ({ attachments, raw }: Pick<ContentDetails, 'attachments' | 'raw'>) => [
   ...attachments.map(({ fileId, bytes }) => ({ fileId, bytes })),

@@ -1,5 +1,5 @@
-import type { Reader, Tx } from '../../platform/db/db.ts'
-import { allValues, first } from '../../platform/db/rows.ts'
+import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
+import { allValues, first, firstValue } from '../../platform/db/rows.ts'
 import type { EmailId, OrganizationId } from '../../platform/values/ids.ts'
 import type { ContentDetails } from './content.ts'
 
@@ -26,6 +26,22 @@ export const insertContent = (tx: Tx, row: NewContentRow) =>
     insert into email_contents (organization_id, id, details, html, text, body_bytes, files_until)
     values (${row.organizationId}, ${row.id}, ${JSON.stringify(row.details)}, ${row.html}, ${row.text}, ${row.bodyBytes},
       greatest(now(), ${row.storedFrom}::timestamptz) + ${row.days}::int8 * interval '1 day')`
+
+/** Returns the text, or the start of the HTML. Undefined if they were deleted. */
+export const findTextSource = (db: Reader, organizationId: OrganizationId, id: EmailId, htmlLengthMax: number) =>
+  first(db<{ text: string } | { text: null; html: string }>`
+    select text, case when text is null then left(html, ${htmlLengthMax}::int) end as html
+    from email_contents
+    where organization_id = ${organizationId} and id = ${id} and html is not null`)
+
+/** Stores a text unless there is one, and returns the stored one. Undefined if the bodies were deleted. */
+export const storeText = (db: Writer, organizationId: OrganizationId, id: EmailId, text: string) =>
+  firstValue(db<{ text: string }>`
+    update email_contents
+    set text = coalesce(text, ${text}),
+      body_bytes = body_bytes + case when text is null then ${Buffer.byteLength(text)}::int else 0 end
+    where organization_id = ${organizationId} and id = ${id} and html is not null
+    returning text`)
 
 type ContentKey = { organizationId: OrganizationId; id: EmailId }
 

@@ -9,7 +9,7 @@ import {
 import type { Reader, Tx } from '../../platform/db/db.ts'
 import { groupBy } from '../../platform/values/group-by.ts'
 import type { EmailId, FileId, OrganizationId } from '../../platform/values/ids.ts'
-import { type ContentDetails, type EmailContent, filesOf, isLarge, type RawSource } from './content.ts'
+import { type ContentDetails, type EmailContent, filesOf, isLarge, lacksText, type RawSource } from './content.ts'
 import {
   type ContentRow,
   deleteUnusedContents,
@@ -90,7 +90,7 @@ function withFiles(details: ContentDetails, stored: ReadonlyMap<FileId, FileId>)
 export function contentToHandOver(id: EmailId, organizationId: OrganizationId, content: NewContent) {
   const { details, html, text } = content
   const bodyBytes = bodyBytesOf(content)
-  if (filesOf(details).length > 0 || isLarge(details, bodyBytes)) return undefined
+  if (filesOf(details).length > 0 || isLarge(details, bodyBytes) || lacksText({ ...details, text })) return undefined
   return { ...details, organizationId, id, html, text, bodyBytes, isLarge: false } satisfies EmailContent
 }
 

@@ -19,6 +19,7 @@ import { TaskProcessDied } from '../../platform/tasks/pool.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { MailServerId } from '../../platform/values/ids.ts'
 import { isDemoAddress } from '../../platform/values/simulated-recipients.ts'
+import { lacksText } from '../attachments/content.ts'
 import type { ContentStore } from '../attachments/content-store.ts'
 import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import { onlyUnlimited, reportDeferral, takeLimits, waitForLimit, waitForServer } from './email-limits.ts'
@@ -70,24 +71,35 @@ export type AttemptOptions = {
 /** Composes an email and passes it to a mail server. The memory of large emails is limited. */
 export async function attemptMessage(
   parts: AttemptParts,
-  message: MessageToSend,
+  given: MessageToSend,
   attempt: number,
   options: AttemptOptions = {},
 ): Promise<Outcome | Skip> {
-  if (!message.content?.isLarge) return attemptLoaded(parts, message, attempt, options)
-  const { organizationId } = message.row
+  if (!given.content?.isLarge && !(given.content && lacksText(given.content)))
+    return attemptLoaded(parts, given, attempt, options)
+  const { organizationId } = given.row
   try {
+    // Before it takes memory of large emails, which others wait for.
+    const content = await parts.contents.withText(given.content)
+    const message = { ...given, content }
+    if (!content.isLarge) return await attemptLoaded(parts, message, attempt, options)
     await parts.servers.load(organizationId)
     const byOwnServer = parts.servers.hasServers(organizationId)
-    return await parts.contents.whole(message.content, { byOwnServer }, (content) =>
-      attemptLoaded(parts, { ...message, content }, attempt, options),
+    return await parts.contents.whole(content, { byOwnServer }, (whole) =>
+      attemptLoaded(parts, { ...message, content: whole }, attempt, options),
     )
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    // Too many large emails are being sent: the job stays due.
-    if (error.type === 'unavailable' || error.type === 'rate_limited') return unavailable
-    return end({ status: 'failed', reason: error.message })
+    return withoutAttempt(error, { message: given, number: attempt, retryDelays: parts.retryDelays })
   }
+}
+
+/** What becomes of an email that could not be composed. Other errors than refusals are thrown. */
+function withoutAttempt(error: unknown, tried: Parameters<typeof renderingDied>[0]): Outcome | Skip {
+  if (!(error instanceof Refusal)) throw error
+  if (error instanceof TaskProcessDied) return renderingDied(tried)
+  // The task processes are busy, or too many large emails are being sent: the job stays due.
+  if (error.type === 'unavailable' || error.type === 'rate_limited') return unavailable
+  return end({ status: 'failed', reason: error.message })
 }
 
 /** As whom emails of a version leave. */
@@ -163,11 +175,7 @@ async function attemptLoaded(
       rendering = { body: () => body }
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    if (error instanceof TaskProcessDied) return renderingDied(attempt)
-    // A task process is unavailable: the job stays due.
-    if (error.type === 'unavailable') return unavailable
-    return end({ status: 'failed', reason: error.message })
+    return withoutAttempt(error, attempt)
   }
 }
 

@@ -79,7 +79,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       has: (organizationId) => parts.servers.hasServers(organizationId),
       max: Math.ceil(parts.inFlightMax / 2),
     },
-    isSlow: ({ version, content }) => (content ? content.isLarge : parts.runner.isSlow(version)),
+    isSlow: ({ version, content }) =>
+      content ? content.isLarge || parts.contents.waitsForText(content) : parts.runner.isSlow(version),
     handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {

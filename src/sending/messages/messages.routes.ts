@@ -25,6 +25,7 @@ import { toText } from '../../platform/values/ids.ts'
 import { simulatedBehaviour } from '../../platform/values/simulated-recipients.ts'
 import { cancelMessage } from '../acceptance/cancel.ts'
 import { attachmentsOut } from '../attachments/attachment-shapes.ts'
+import type { ContentStore } from '../attachments/content-store.ts'
 import { findWholeContent } from '../attachments/contents.ts'
 import { limitReason, serverDownReason } from '../attempts/outcome.ts'
 import { type EmailBody, mailboxText, senderOfMessage, showMail } from '../attempts/outgoing.ts'
@@ -47,6 +48,7 @@ export type MessageParts = {
   stageRegistry: StageRegistry
   db: Db
   read: BoundedRead
+  contents: ContentStore
   templates: TemplateCache
   runner: TemplateRunner
   senders: Senders
@@ -54,7 +56,7 @@ export type MessageParts = {
 }
 
 export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
-  const { db, read, templates, runner, senders } = parts
+  const { db, read, senders } = parts
   const downloadReads = parts.stageRegistry.stage('downloads', downloads)
   const waitingContext = ({ member }: FastifyRequest) => ({
     relay: parts.relay?.state(),
@@ -80,7 +82,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         const [events, waiting, bodies, isInInbox, from] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
           findWaiting(db, organizationId, [message], waitingContext(request)),
-          bodiesOf(templates, runner, message, content),
+          bodiesOf(parts, message, content),
           inboxHolds(db, organizationId, message.id),
           senderOfMessage(senders, organizationId, message, content),
         ])
@@ -184,8 +186,7 @@ const isDeleted = (content: StoredContent): boolean =>
 
 /** Returns nulls if the content was deleted, for example because the contact was erased. */
 async function bodiesOf(
-  templates: TemplateCache,
-  runner: TemplateRunner,
+  { templates, runner, contents }: Pick<MessageParts, 'templates' | 'runner' | 'contents'>,
   message: MessageDetail,
   content: StoredContent,
 ): Promise<EmailBody> {
@@ -196,7 +197,12 @@ async function bodiesOf(
   if (!version) return nothing
   try {
     const row = { ...message, queuedAt: message.sendAt ?? message.queuedAt }
-    const { html, text } = await showMail(runner, version, row, content?.from ? content : undefined)
+    const { html, text } = await showMail(
+      runner,
+      version,
+      row,
+      content?.from ? await contents.withShownText(content) : undefined,
+    )
     return { html, text }
   } catch (error) {
     if (error instanceof Refusal && error.type !== 'unavailable') return nothing

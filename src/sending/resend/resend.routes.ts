@@ -15,6 +15,7 @@ import { type EmailParts, submitEmails } from '../acceptance/emails.ts'
 import { readIdempotencyKey } from '../acceptance/idempotency-key.ts'
 import { parseSendAt } from '../acceptance/send-at.ts'
 import type { EmailResult } from '../acceptance/submission.ts'
+import type { ContentStore } from '../attachments/content-store.ts'
 import { findWholeContent } from '../attachments/contents.ts'
 import { mailboxText } from '../attempts/outgoing.ts'
 import { cancelEmail, type EmailMessageRow, getMessagesOf, rescheduleEmail } from '../messages/email-messages.ts'
@@ -23,14 +24,14 @@ import { answerResendError, unsupportedOperation } from './errors.ts'
 
 const batchMax = 100
 
-export type ResendParts = EmailParts & { db: Db; read: BoundedRead }
+export type ResendParts = EmailParts & { db: Db; read: BoundedRead; contents: ContentStore }
 
 /**
  * The part of the Resend API that its SDKs need to send: emails, batches, reading, cancelling and rescheduling an email, and
  * reading domains. Not part of the API document, since it is the one of Resend: https://resend.com/docs/api-reference.
  */
 export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
-  const { db, read } = parts
+  const { db, read, contents } = parts
   /** Programs that only send do not read what others have sent: they get neither domains nor the contents of emails. */
   const reading = { onRequest: requireScope('messages:read'), schema: { hide: true } }
   const sending = { onRequest: requireScope('messages:send'), schema: { hide: true } }
@@ -66,7 +67,8 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
         const mayRead = hasScope(scopes, 'messages:read')
         const id = emailIdOf(request)
         const messages = await read(organizationId, (tx) => getMessagesOf(tx, organizationId, id))
-        const content = await existing('email', findWholeContent(db, organizationId, id))
+        const stored = await existing('email', findWholeContent(db, organizationId, id))
+        const content = mayRead ? await contents.withShownText(stored) : stored
         const [first] = messages
         const shown = (mailboxes: readonly Mailbox[]) => mailboxes.map(mailboxOut)
         const visible = new Set([...content.to, ...content.cc].map(({ email }) => email.toLowerCase()))
