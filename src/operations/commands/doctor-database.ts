@@ -40,14 +40,14 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, Co
     else yield good('Database', `${opened.description}, ${state}`)
     yield await clock(opened.db)
     yield* pooler(config, opened.db)
-    yield* checkCluster(opened.db)
+    const nodesDown = yield* checkCluster(opened.db)
     // The others need tables that pending migrations may create.
     if (migrated !== true) {
       yield* secretFile(config)
       return config
     }
-    yield* readable('Sending', sending(opened.db))
-    yield* readable('Secret', secret(config, opened.db))
+    yield* readable('Sending', sending(opened.db), nodesDown)
+    yield* readable('Secret', secret(config, opened.db), nodesDown)
     const used = await withPublicAddress(opened.db, config)
     yield* checkLinkHosts(opened.db, { host: hostOf(new URL(used.BASE_URL)), port: 443 })
     return used
@@ -76,12 +76,22 @@ async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): Asyn
 }
 
 /** Reports that the rest cannot be read, for example from a node that is down. */
-async function* readable(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
+async function* readable(
+  check: string,
+  findings: AsyncGenerator<Finding>,
+  nodesDown: readonly string[],
+): AsyncGenerator<Finding> {
   try {
     yield* findings
   } catch (error) {
     if (!isConnectionFault(error)) throw error
-    yield bad(check, `cannot be checked, because a part of the database does not respond: ${(error as Error).message}`)
+    const [reason] = (error as Error).message.split('\n')
+    yield bad(
+      check,
+      nodesDown.length > 0
+        ? `cannot be checked completely until ${list.format(nodesDown)} responds`
+        : `cannot be checked, because a part of the database does not respond: ${reason}`,
+    )
   }
 }
 

@@ -11,6 +11,7 @@ import type { WorkerSpec } from './worker-spec.ts'
 
 const leaseMs = 10_000
 const renewEveryMs = 3_000
+const renewAgainMs = 250
 const lanesMax = 2_000
 /**
  * An empty lane is released after this time. Until then, a new job needs no claim and no read, and no scan over dead index
@@ -29,14 +30,17 @@ export class ClaimedLanes<Work> {
   readonly #spec: Pick<WorkerSpec<Work>, 'kind' | 'laneWidthMax' | 'laneWidthFirst'>
   readonly #claims: Claims
   readonly #lanes = new Map<string, Lane<Work>>()
-  #renewedAt = performance.now()
+  readonly #onFailure: (error: unknown) => void
+  #renewal: NodeJS.Timeout | undefined
+  #isStopped = false
   #faultLoggedAt = Number.NEGATIVE_INFINITY
 
-  constructor(db: Db, log: Log, spec: WorkerSpec<Work>) {
+  constructor(db: Db, log: Log, spec: WorkerSpec<Work>, onFailure: (error: unknown) => void) {
     this.#db = db
     this.#log = log
     this.#spec = spec
     this.#claims = new Claims(db)
+    this.#onFailure = onFailure
   }
 
   get size(): number {
@@ -71,11 +75,17 @@ export class ClaimedLanes<Work> {
   async claim(limit: number, except: OrganizationId[]): Promise<number> {
     const { kind, laneWidthMax: max, laneWidthFirst: first = max } = this.#spec
     const token = randomUUID()
+    const heldTokens = [...new Set(this.all().map((lane) => lane.token))]
     const claimed = await this.#claims.claim({
-      claim: (db, organizationId) => claimLanes(db, kind, { token, leaseMs, limit, except, organizationId }),
+      claim: async (db, organizationId) => {
+        const leasedUntil = performance.now() + leaseMs
+        const keys = await claimLanes(db, kind, { token, leaseMs, limit, except, heldTokens, organizationId })
+        return keys.map((key) => new Lane<Work>(key, token, { first, max }, leasedUntil))
+      },
       findDue: (among) => findDueOrganizations(this.#db, kind, { limit, except, among }),
     })
-    for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
+    for (const lane of claimed) this.#lanes.set(laneName(lane), lane)
+    this.#renewIn(renewEveryMs)
     return claimed.length
   }
 
@@ -97,28 +107,57 @@ export class ClaimedLanes<Work> {
       await abandonLanes(this.#db, this.#spec.kind, organizationId, held)
   }
 
-  /** Extends the leases if that is due, and forgets the lanes that another worker has claimed since. */
-  async renew(): Promise<void> {
-    const now = performance.now()
-    if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
-    const renew = (own: readonly Lane<Work>[]) =>
-      renewLanes(this.#db.forRows(own.length), this.#spec.kind, own, leaseMs)
-    const kept = await perOrganization(this.#db, this.all(), renew, this.onFault)
-    // Set after success only: after an outage, leases are renewed before lanes are claimed, so that we do not claim our
-    // own.
-    this.#renewedAt = now
-    const renewed = new Map(kept.map((key) => [laneName(key), key]))
-    for (const [name, lane] of this.#lanes) {
-      const key = renewed.get(name)
-      // The notification of a pause may have been lost.
-      if (key?.isPaused) lane.retire()
-      if (key) continue
-      lane.ready = []
-      this.#lanes.delete(name)
-    }
+  /** Renews no more leases. */
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#renewal)
   }
 
-  /** The lanes of a node that is down are released when they cannot be renewed, and claimed again when it is back. */
+  /** Beside the other statements of the worker: on a slow database they take longer than a lease. */
+  #renewIn(ms: number): void {
+    if (this.#isStopped || this.#lanes.size === 0) return
+    this.#renewal ??= setTimeout(async () => {
+      const startedAt = performance.now()
+      const isRenewed = await this.#renew().then(
+        () => true,
+        (error) => void this.#onFailure(error),
+      )
+      this.#renewal = undefined
+      this.#renewIn(isRenewed ? Math.max(0, renewEveryMs - (performance.now() - startedAt)) : renewAgainMs)
+    }, ms).unref()
+  }
+
+  /** Extends the leases, and forgets the lanes that another worker has claimed since. */
+  async #renew(): Promise<void> {
+    const renew = async (own: readonly Lane<Work>[]) => {
+      // The database counts from a later time.
+      const leasedUntil = performance.now() + leaseMs
+      const kept = await renewLanes(this.#db.forRows(own.length), this.#spec.kind, own, leaseMs)
+      const renewed = new Map(kept.map((key) => [laneName(key), key]))
+      for (const lane of own) {
+        const key = renewed.get(laneName(lane))
+        if (!key) this.#forget(lane)
+        else lane.leasedUntil = leasedUntil
+        // The notification of a pause may have been lost.
+        if (key?.isPaused) lane.retire()
+      }
+      return []
+    }
+    await perOrganization(this.#db, this.all(), renew, (lanes, error) => {
+      this.onFault(lanes, error)
+      // Others are kept, so that the outcomes of their jobs in flight can be recorded when the node is back.
+      for (const lane of lanes)
+        if (lane.isInFlight) lane.reset()
+        else this.#forget(lane)
+    })
+  }
+
+  #forget(lane: Lane<Work>): void {
+    lane.reset()
+    // It may have been claimed again since.
+    if (this.get(lane) === lane) this.#lanes.delete(laneName(lane))
+  }
+
   readonly onFault = (lanes: readonly LaneKey[], error: unknown): void => {
     const now = performance.now()
     if (now - this.#faultLoggedAt >= faultLoggedEveryMs) {

@@ -1,3 +1,4 @@
+import { hasNodeDown } from '../db/cluster/claims.ts'
 import type { Db } from '../db/db.ts'
 import { type DueKind, findDueKinds } from './lanes.sql.ts'
 import type { JobKind } from './queue.ts'
@@ -48,9 +49,10 @@ export class DueLanes {
     const kinds = [...this.#kinds.keys()]
     // If the query fails, the workers look themselves. They report an outage of the database, and they can do without a
     // node of a cluster that is down.
-    const due = await findDueKinds(this.#db.forRows(1), kinds, intervalMs).catch((): DueKind[] =>
-      kinds.map((kind) => ({ kind, inMs: 0 })),
-    )
+    const all = kinds.map((kind): DueKind => ({ kind, inMs: 0 }))
+    const due = hasNodeDown(this.#db)
+      ? all
+      : await findDueKinds(this.#db.forRows(1), kinds, intervalMs).catch(() => all)
     for (const { kind, inMs } of due)
       if (inMs <= 0) this.#onDue(kind)
       else setTimeout(() => this.#onDue(kind), inMs).unref()

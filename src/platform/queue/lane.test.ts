@@ -5,8 +5,8 @@ import type { Claim } from './queue.ts'
 
 const organizationId = newId('org')
 const share = 100
-const laneOf = (first: number, max: number) =>
-  new Lane<null>({ organizationId, lane: 'lane' }, '00000000-0000-4000-8000-000000000000', { first, max })
+const laneOf = (first: number, max: number, leasedUntil = Number.POSITIVE_INFINITY) =>
+  new Lane<null>({ organizationId, lane: 'lane' }, '00000000-0000-4000-8000-000000000000', { first, max }, leasedUntil)
 const addReady = (lane: Lane<null>, count: number) => {
   for (let i = 0; i < count; i++) lane.ready.push({ claim: { id: newId('dlv') } as unknown as Claim, work: null })
 }
@@ -36,6 +36,17 @@ test('does not widen if that would not help', () => {
   addReady(lane, 100)
   for (let i = 0; i < 50; i++) lane.peerResponded(false)
   expect(startable(lane)).toBe(2)
+})
+
+test('starts and reads no job if its lease ends soon', () => {
+  const now = performance.now()
+  const lane = laneOf(2, 2, now + 10_000)
+  addReady(lane, 1)
+  expect([lane.shouldRead(now + 8_000, share), startable(lane, now + 8_000)]).toEqual([false, 0])
+  expect([lane.shouldRead(now + 6_000, share), startable(lane, now + 6_000)]).toEqual([true, 1])
+  addReady(lane, 1)
+  lane.leasedUntil = now + 20_000
+  expect([lane.shouldRead(now + 8_000, share), startable(lane, now + 8_000)]).toEqual([true, 1])
 })
 
 test('narrows to single probes after a failure, and pauses between them after many failures', () => {

@@ -11,6 +11,8 @@ const fullScanEveryMs = 60_000
 /** After this many consecutive failures there is a pause before each probe, 1 ms longer each time up to the maximum. */
 const failuresWithoutPause = 500
 const probePauseMaxMs = 200
+/** The lease must last this much longer when a job is started: enough to run most jobs and to record their outcome. */
+const leaseLeftMsMin = 3_000
 const beginningOfTime = new Date(0)
 
 export type Job<Work> = { claim: Claim; work: Work }
@@ -29,6 +31,8 @@ export class Lane<Work> {
   ready: Job<Work>[] = []
   /** Incremented by each reset. Results of reads from an earlier generation are discarded. */
   generation = 0
+  /** The lease lasts at least until this time, as far as the database has confirmed it. */
+  leasedUntil: number
 
   readonly #widthMax: number
   /** Grows by 1/width per responded job, so it is fractional. */
@@ -49,11 +53,12 @@ export class Lane<Work> {
   /** When the first postponed job is due, as far as known. */
   #dueAt = Number.POSITIVE_INFINITY
 
-  constructor(key: LaneKey, token: string, widths: Widths) {
+  constructor(key: LaneKey, token: string, widths: Widths, leasedUntil: number) {
     const now = performance.now()
     this.organizationId = key.organizationId
     this.lane = key.lane
     this.token = token
+    this.leasedUntil = leasedUntil
     this.#widthMax = widths.max
     this.#width = Math.min(widths.first, widths.max)
     this.#lookedBackAt = now
@@ -63,16 +68,22 @@ export class Lane<Work> {
 
   /** `share` is explained at `nextRead`. */
   shouldRead(now: number, share: number): boolean {
-    return this.#mayRead(share) && (this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || now >= this.#dueAt)
+    return (
+      this.#mayRead(now, share) && (this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || now >= this.#dueAt)
+    )
   }
 
   /** Whether it reads together with another lane. */
   joinsRead(now: number, share: number): boolean {
-    return this.isEmpty && this.#mayRead(share) && now - this.#lookedBackAt >= lookBackEarliestMs
+    return this.isEmpty && this.#mayRead(now, share) && now - this.#lookedBackAt >= lookBackEarliestMs
   }
 
-  #mayRead(share: number): boolean {
-    return !this.#isRetired && this.ready.length < this.#aheadOf(share)
+  #mayRead(now: number, share: number): boolean {
+    return !this.#isRetired && this.#isLeased(now) && this.ready.length < this.#aheadOf(share)
+  }
+
+  #isLeased(now: number): boolean {
+    return now + leaseLeftMsMin <= this.leasedUntil
   }
 
   /** A job of this lane becomes due after this time. */
@@ -122,6 +133,11 @@ export class Lane<Work> {
   /** True if no job is ready, running or waiting for its commit. */
   get isEmpty(): boolean {
     return this.#known.size === 0
+  }
+
+  /** True if a job was started whose outcome is not recorded yet. */
+  get isInFlight(): boolean {
+    return this.#known.size > this.ready.length
   }
 
   /** True if the lane has no known jobs and none to read. */
@@ -183,7 +199,7 @@ export class Lane<Work> {
   }
 
   canStart(now: number): boolean {
-    return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now
+    return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now && this.#isLeased(now)
   }
 
   start(): Job<Work> {

@@ -12,9 +12,14 @@ export type ClaimOptions = {
   limit: number
   /** No lanes of these organizations are claimed. */
   except?: readonly OrganizationId[]
+  /** Of lanes that the worker holds already, although their leases may have expired. They are renewed instead. */
+  heldTokens?: readonly string[]
   /** Claims only lanes of this organization. */
   organizationId?: OrganizationId | undefined
 }
+
+const isNotHeld = (tokens: readonly string[]) =>
+  tokens.length === 0 ? sql`` : sql`and (token is null or token <> all (${tokens}::uuid[]))`
 
 const isNoneOf = (organizationIds: readonly OrganizationId[]) =>
   organizationIds.length === 0 ? sql`` : sql`and organization_id <> all (${organizationIds}::uuid[])`
@@ -23,7 +28,7 @@ const isNoneOf = (organizationIds: readonly OrganizationId[]) =>
 export async function claimLanes(
   db: Writer,
   kind: JobKind,
-  { token, leaseMs, limit, except = [], organizationId }: ClaimOptions,
+  { token, leaseMs, limit, except = [], heldTokens = [], organizationId }: ClaimOptions,
 ): Promise<LaneKey[]> {
   const isOwn = organizationId === undefined ? sql`` : sql`and lanes.organization_id = ${organizationId}`
   return db<LaneKey>`
@@ -31,6 +36,7 @@ export async function claimLanes(
       select organization_id, kind, lane
       from lanes
       where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isOwn} ${isNoneOf(except)}
+        ${isNotHeld(heldTokens)}
       order by next_due_at
       limit ${limit}
       for update skip locked

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { collectStatements } from '../../../test/support/collect-statements.ts'
+import { startDatabaseProxy } from '../../../test/support/database-proxy.ts'
 import { failureLog } from '../../../test/support/failure-log.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
 import { announcedSeed } from '../../../test/support/seeded.ts'
@@ -10,7 +11,7 @@ import { oneServerTest } from '../../../test/support/server-tests.ts'
 import { createTestDb, openAgain } from '../../../test/support/test-db.ts'
 import { until } from '../../../test/support/until.ts'
 import { withResolvers } from '../../../test/support/with-resolvers.ts'
-import type { Db, Tx } from '../db/db.ts'
+import { type Db, openDb, type Tx } from '../db/db.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
@@ -534,6 +535,53 @@ test('two workers share the lanes and run every job once', async () => {
   const ids = [...one.seen, ...two.seen].map(({ id }) => id)
   expect(ids).toHaveLength(1000)
   expect(new Set(ids).size).toBe(1000)
+})
+
+test('a worker whose database does not answer starts no job after its lease', async () => {
+  await using test = await createTestDb()
+  await using proxy = await startDatabaseProxy(test.connection as { host: string; port: number })
+  const slowDb = openDb({ connection: proxy.connection })
+  const { promise: drained, resolve: drain } = withResolvers()
+  await add(
+    test.db,
+    Array.from({ length: 8 }, () => job('lane')),
+  )
+  try {
+    let loads = 0
+    const beforeLoad = async () => {
+      if (loads++ > 0) return
+      proxy.hang()
+      await drained
+      await proxy.heal()
+    }
+    await using slow = startWorker(slowDb, undefined, 16, { beforeLoad })
+    await until('the jobs to be read', () => loads > 0)
+    const other = startWorker(test.db)
+    await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+    await other.worker.stop()
+    drain()
+    // When the slow worker runs a later job, it would have run those that it had read.
+    await add(test.db, [job('next')])
+    await until('the next job', async () => (await jobsLeft(test.db)) === 0)
+    const ids = [...slow.seen, ...other.seen].map(({ id }) => id)
+    expect([ids.length, new Set(ids).size]).toEqual([9, 9])
+  } finally {
+    await slowDb.close()
+  }
+})
+
+test('a worker renews its leases while it waits for the database', async () => {
+  await using test = await createTestDb()
+  await add(test.db, [job('lane')])
+  const leaseOf = async () => +(await test.db<{ leasedUntil: Date }>`select leased_until from lanes`)[0]!.leasedUntil
+  const { promise: loaded, resolve: load } = withResolvers()
+  await using slow = startWorker(test.db, undefined, 16, { beforeLoad: () => loaded })
+  const first = await until('the lane to be claimed', async () => (await leaseOf()) > 0 && leaseOf())
+  await using other = startWorker(test.db)
+  await until('two renewals', async () => other.seen.length > 0 || (await leaseOf()) > first + 5_000)
+  load()
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  expect([slow.seen.length, other.seen.length]).toEqual([1, 0])
 })
 
 test('takes over the lane of a dead worker when its lease expires', async () => {

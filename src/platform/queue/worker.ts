@@ -54,7 +54,7 @@ export class Worker<Work> {
     this.#spec = spec
     this.#section = `job ${spec.kind}`
     this.#hints = hints
-    this.#lanes = new ClaimedLanes(db, log, spec)
+    this.#lanes = new ClaimedLanes(db, log, spec, (error) => failures.failed(this.#section, error))
     this.#reader = new JobReader(db, spec, this.#lanes, this.#section)
     this.#limit = new InFlightLimit(spec)
     this.#failing = new FailingJobs({ db, log, failures, section: this.#section, spec })
@@ -93,6 +93,7 @@ export class Worker<Work> {
     this.#stopping = true
     this.#spec.onStop?.()
     this.#unlisten()
+    this.#lanes.stop()
     this.#alarm.wake()
     const deadline = performance.now() + leaseMsMin
     await within(leaseMsMin, this.#loop)
@@ -153,7 +154,6 @@ export class Worker<Work> {
   async #run(onLooked: () => void): Promise<void> {
     while (!this.#stopping) {
       try {
-        await this.#lanes.renew()
         this.#limit.freeSilent()
         if (this.#spec.isOpen?.() ?? true) {
           this.#retireWaitingLanes()
@@ -224,7 +224,7 @@ export class Worker<Work> {
     for (const lane of this.#lanes) {
       if (pacer.isDue) {
         await pacer.turn()
-        // Return to the main loop, which renews the leases.
+        // Return to the main loop, which reads more jobs.
         if (performance.now() - now > dispatchMsMax) return this.#alarm.wake()
       }
       if (this.#stopping || this.#limit.free <= 0) return

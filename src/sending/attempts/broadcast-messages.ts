@@ -34,10 +34,12 @@ export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMess
         queue_id: ['text', messages.map(({ outcome }) => outcome.queueId)],
         mail_server_id: ['uuid', messages.map(({ outcome }) => outcome.mailServerId)],
         queued_at: ['timestamptz', messages.map(({ row }) => row.queuedAt)],
+        // Null unless it was sent: the nodes of a cluster reject the time in a condition.
+        sent_ago: ['interval', messages.map(({ outcome }) => (outcome.status === 'sent' ? '0' : null))],
         broadcast_id: ['uuid', messages.map(() => broadcastId)],
       },
       `organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb, status,
-      reason, relay_reply, queue_id, mail_server_id, queued_at, case when status = 'sent' then now() end, broadcast_id`,
+      reason, relay_reply, queue_id, mail_server_id, queued_at, now() - sent_ago, broadcast_id`,
     )}
     on conflict do nothing`
 }

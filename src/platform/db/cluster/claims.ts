@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../values/ids.ts'
 import { type Db, isConnectionFault, type Writer } from '../db.ts'
 import { perOrganization } from './batches.ts'
-import { findOrganizationsByNode } from './nodes.ts'
+import { findOrganizationsByNode, type OrganizationsOfNode } from './nodes.ts'
 
 export type Claiming<Row> = {
   /** Claims due rows of this organization, or of all organizations if it is undefined. */
@@ -10,8 +10,13 @@ export type Claiming<Row> = {
   findDue: (ids?: readonly OrganizationId[]) => Promise<readonly { organizationId: OrganizationId }[]>
 }
 
-/** While a node is down, the others are asked one by one for this time before all are asked at once again. */
-const askSeparatelyMs = 5_000
+/** A node that is down is asked again after this time. Until it answers, the nodes are asked one by one. */
+const askAgainMs = 2_000
+
+/** The nodes that are down, and when they are asked again. All workers of a process share them. */
+const downNodes = new WeakMap<Db, Map<number, number>>()
+
+export const hasNodeDown = (db: Db): boolean => (downNodes.get(db)?.size ?? 0) > 0
 
 /**
  * Claims due rows of all organizations with one statement. On a distributed database, due organizations are looked for on
@@ -19,10 +24,12 @@ const askSeparatelyMs = 5_000
  */
 export class Claims {
   readonly #db: Db
-  #askSeparatelyUntil = Number.NEGATIVE_INFINITY
+  readonly #down: Map<number, number>
 
   constructor(db: Db) {
     this.#db = db
+    this.#down = downNodes.get(db) ?? new Map()
+    downNodes.set(db, this.#down)
   }
 
   async claim<Row>({ claim, findDue }: Claiming<Row>): Promise<readonly Row[]> {
@@ -33,27 +40,36 @@ export class Claims {
       this.#db,
       due,
       ([first]) => claim(this.#db.statement, first!.organizationId),
-      () => this.#suspectNode(),
+      () => {},
     )
   }
 
-  #suspectNode(): void {
-    this.#askSeparatelyUntil = performance.now() + askSeparatelyMs
-  }
-
   async #findDue(findDue: Claiming<never>['findDue']): Promise<readonly { organizationId: OrganizationId }[]> {
-    if (performance.now() >= this.#askSeparatelyUntil) {
+    if (this.#down.size === 0) {
       try {
         return await findDue()
       } catch (error) {
         if (!isConnectionFault(error)) throw error
-        this.#suspectNode()
       }
     }
+    const now = performance.now()
     const nodes = await findOrganizationsByNode(this.#db)
-    const found = await Promise.allSettled(nodes.map((ids) => findDue(ids)))
-    const failed = found.find((result) => result.status === 'rejected' && !isConnectionFault(result.reason))
-    if (failed) throw (failed as PromiseRejectedResult).reason
-    return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    const asked = nodes.filter(({ node }) => (this.#down.get(node) ?? 0) <= now)
+    // Only one worker asks a node that may still be down.
+    for (const { node } of asked) if (this.#down.has(node)) this.#down.set(node, now + askAgainMs)
+    const found = await Promise.all(asked.map((each) => this.#findDueOn(each, findDue)))
+    return found.flat()
+  }
+
+  async #findDueOn({ node, ids }: OrganizationsOfNode, findDue: Claiming<never>['findDue']) {
+    try {
+      const due = await findDue(ids)
+      this.#down.delete(node)
+      return due
+    } catch (error) {
+      if (!isConnectionFault(error)) throw error
+      this.#down.set(node, performance.now() + askAgainMs)
+      return []
+    }
   }
 }

@@ -3,7 +3,6 @@ import { createCache } from '../../runtime/cache.ts'
 import type { StageRegistry } from '../../runtime/stage-registry.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import type { Reader } from '../db.ts'
-import { allValues } from '../rows.ts'
 
 export type ClusterNode = { name: string; isUp: boolean }
 
@@ -17,13 +16,15 @@ export async function checkNodes(db: Reader): Promise<ClusterNode[]> {
     order by nodeid`
 }
 
+export type OrganizationsOfNode = { node: number; ids: OrganizationId[] }
+
 /** Returns the organizations of each node. Asks only the coordinator, so it also works while nodes are down. */
 export const findOrganizationsByNode = (db: Reader) =>
-  allValues(db<{ ids: OrganizationId[] }>`
-    select array_agg(organizations.id) as ids
+  db<OrganizationsOfNode>`
+    select groupid as node, array_agg(organizations.id) as ids
     from organizations
     join pg_dist_placement on shardid = get_shard_id_for_distribution_column('lanes', organizations.id)
-    group by groupid`)
+    group by groupid`
 
 /** Returns the node of each organization. Asks only the coordinator. */
 export async function findNodesOf(db: Reader, ids: readonly OrganizationId[]): Promise<Map<OrganizationId, number>> {
