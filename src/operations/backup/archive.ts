@@ -106,7 +106,15 @@ export async function* readArchive(
   path: string,
   passphrase?: string,
 ): AsyncGenerator<ArchivedFile<AsyncIterable<Buffer>>> {
-  for await (const _ of tarIn(path, passphrase));
+  try {
+    for await (const { content } of filesIn(path, passphrase)) for await (const _ of content);
+  } catch (error) {
+    throw error instanceof SetupFault ? error : damaged((error as Error).message)
+  }
+  yield* filesIn(path, passphrase)
+}
+
+async function* filesIn(path: string, passphrase?: string): AsyncGenerator<ArchivedFile<AsyncIterable<Buffer>>> {
   const archive = extract()
   pipeline(tarIn(path, passphrase), archive).catch(() => {}) // thrown below
   try {

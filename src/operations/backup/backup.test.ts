@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { fillTables } from '../../../test/support/fill-tables.ts'
 import { oneServerTest } from '../../../test/support/server-tests.ts'
@@ -9,6 +10,8 @@ import { until } from '../../../test/support/until.ts'
 import { ensurePartitions } from '../../events/recording/partitions.ts'
 import { type Db, openDb } from '../../platform/db/db.ts'
 import { isMigrated, migrate, readMigrations } from '../../platform/db/migrate.ts'
+import { SetupFault } from '../../platform/values/errors.ts'
+import { readArchive, writeArchive } from './archive.ts'
 import { backUp } from './backup.ts'
 import { noProgress } from './progress.ts'
 import { type RestoreOptions, restore } from './restore.ts'
@@ -206,6 +209,132 @@ test('the secret is stored in DATA_DIR, or must be the one in APP_SECRET', async
   const files = readdirSync(dataDir)
   expect(readFileSync(join(dataDir, 'secret'), 'utf8').trim()).toBe(secret)
   expect(files.map((name) => name.replace(/\d+$/, ''))).toEqual(['secret', 'secret.before-restore-'])
+})
+
+test('nothing is changed while DATA_DIR cannot be written, and a failure after that says so', async () => {
+  await using source = await filledDb()
+  await using target = await createTestDb()
+  const path = newPath()
+  await backUpTo(path, source.db)
+  const before = await contentOf(target.db)
+  const file = newPath()
+  writeFileSync(file, '')
+  const placeIn = (dataDir: string) => ({ setting: undefined, previousSetting: undefined, dataDir })
+  await expect(restoreFrom(path, target, { secretPlace: placeIn(file) })).rejects.toThrow(
+    /^DATA_DIR cannot be written .* Nothing was changed\.$/,
+  )
+  expect(await contentOf(target.db)).toEqual(before)
+
+  const dataDir = newPath()
+  mkdirSync(dataDir)
+  writeFileSync(join(dataDir, 'secret'), 'the secret of a new installation')
+  const failing = restoreFrom(path, target, { secretPlace: placeIn(dataDir), progress: fullDisk })
+  await expect(failing).rejects.toThrow('the disk is full')
+  expect(readdirSync(dataDir)).toEqual(['secret'])
+  const losing = { begin: () => {}, advance: () => rmSync(join(dataDir, 'secret.restored'), { force: true }) }
+  await expect(restoreFrom(path, target, { secretPlace: placeIn(dataDir), progress: losing })).rejects.toThrow(
+    /^The database is restored, but DATA_DIR cannot be written .* Restore the backup again with --replace\.$/,
+  )
+  await restoreFrom(path, target, { secretPlace: placeIn(dataDir), replace: true })
+  expect(readFileSync(join(dataDir, 'secret'), 'utf8').trim()).toBe(secret)
+})
+
+type Files = { name: string; content: Buffer }[]
+
+async function filesOf(path: string): Promise<Files> {
+  const files: Files = []
+  for await (const { name, content } of readArchive(path)) {
+    const pieces: Buffer[] = []
+    for await (const piece of content) pieces.push(piece)
+    files.push({ name, content: Buffer.concat(pieces) })
+  }
+  return files
+}
+
+/** A backup whose files were changed. */
+async function written(files: Files): Promise<string> {
+  const path = newPath()
+  await writeArchive(
+    path,
+    (async function* () {
+      yield* files
+    })(),
+  )
+  return path
+}
+
+/** Restores backups that are rejected with one sentence, and checks in the end that nothing was changed. */
+async function expectRejected(backups: [path: string, problem: string][]): Promise<void> {
+  await using target = await createTestDb()
+  const dataDir = newPath()
+  const secretPlace = { setting: undefined, previousSetting: undefined, dataDir }
+  const before = await contentOf(target.db)
+  for (const [path, problem] of backups) {
+    const error: Error = await restoreFrom(path, target, { secretPlace, dataDir }).then(
+      () => new Error('restored'),
+      (each) => each,
+    )
+    expect(error).toBeInstanceOf(SetupFault)
+    expect(error.message).toContain(`The backup is incomplete or damaged: ${problem}`)
+    expect(error.message).toContain('Nothing was changed.')
+  }
+  expect(await contentOf(target.db)).toEqual(before)
+  expect(existsSync(join(dataDir, 'secret'))).toBe(false)
+}
+
+const replaced = (files: Files, name: string, text: string) =>
+  files.map((file) => (file.name === name ? { name, content: Buffer.from(text) } : file))
+
+test('a backup with files that are cut, too large or of another shape is rejected', async () => {
+  await using source = await filledDb()
+  const path = newPath()
+  await backUpTo(path, source.db)
+  const files = await filesOf(path)
+  const tar = gunzipSync(readFileSync(path))
+  const cut = newPath()
+  writeFileSync(cut, gzipSync(tar.subarray(0, tar.length / 2)))
+  const backups: [string, string][] = [[cut, '']]
+  const manifest = JSON.parse(String(files.find(({ name }) => name === 'manifest.json')!.content))
+  const texts: [string, string[]][] = [
+    ['secret.json', ['', 'null', '[', '{}', '{"current":1}', JSON.stringify({ current: 'x'.repeat(17_000_000) })]],
+    [
+      'manifest.json',
+      [
+        'null',
+        '{',
+        '{}',
+        ...[{ tables: [null] }, { tables: 1 }, { migrations: ['1'] }, { partitions: [{}] }].map((change) =>
+          JSON.stringify({ ...manifest, ...change }),
+        ),
+      ],
+    ],
+  ]
+  for (const [name, each] of texts)
+    for (const text of each) backups.push([await written(replaced(files, name, text)), name])
+  await expectRejected(backups)
+})
+
+test('a backup that names tables, columns, partitions or sequences of others is rejected', async () => {
+  await using source = await filledDb()
+  const path = newPath()
+  await backUpTo(path, source.db)
+  const files = await filesOf(path)
+  const manifest = JSON.parse(String(files.find(({ name }) => name === 'manifest.json')!.content))
+  const edit = (change: object) => written(replaced(files, 'manifest.json', JSON.stringify({ ...manifest, ...change })))
+  const [first, ...others] = manifest.tables
+  const [partition] = manifest.partitions.filter(({ bound }: { bound: unknown }) => bound)
+  await expectRejected([
+    [
+      await edit({ tables: [{ name: 'pg_authid', columns: ['rolname'] }, ...manifest.tables] }),
+      'there is no table pg_authid',
+    ],
+    [await edit({ tables: [{ ...first, columns: [...first.columns, 'ctid'] }, ...others] }), 'there is no column ctid'],
+    [await edit({ partitions: [{ ...partition, parent: 'users' }] }), 'there is no table users with partitions'],
+    [await edit({ partitions: [{ ...partition, bound: { from: 'x', to: 'y' } }] }), ''],
+    [await edit({ sequences: [{ name: 'pg_class', value: '1', isCalled: true }] }), 'there is no sequence pg_class'],
+    [await written(replaced(files, 'tables/groups/000001', 'no row\n')), ''],
+    [await written(replaced(files, 'end.json', 'null')), 'end.json'],
+  ])
 })
 
 test('hits in the spool are backed up and restored, but not by a restore that fails', async () => {

@@ -50,6 +50,14 @@ export function inOrder<Table extends { name: string; references: string[] }>(ta
   return [...ordered]
 }
 
+/** Returns the names of the tables that have partitions. */
+export async function selectPartitioned(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'p' and ${ourTables}`,
+  )
+  return rows.map(({ name }) => name)
+}
+
 /** Throws if a table is partitioned in another way than by ranges of one column. */
 export async function selectPartitions(client: pg.ClientBase): Promise<PartitionEntry[]> {
   const { rows } = await client.query<{ name: string; parent: string; bound: string }>(`

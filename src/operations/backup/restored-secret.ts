@@ -1,7 +1,10 @@
-import { replaceStoredSecret } from '../../platform/secrets/restore-secret.ts'
+import { type NewSecret, prepareSecret } from '../../platform/secrets/restore-secret.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
 
 export type StoredSecret = { current: string; previous: string | null }
+
+export const isStoredSecret = (value: unknown): value is StoredSecret =>
+  typeof value === 'object' && value !== null && 'current' in value && typeof value.current === 'string'
 
 /** The settings APP_SECRET and APP_SECRET_PREVIOUS, and DATA_DIR, where a secret is stored if APP_SECRET is unset. */
 export type SecretPlace = { setting: string | undefined; previousSetting: string | undefined; dataDir: string }
@@ -14,7 +17,8 @@ export function checkSecret({ current }: StoredSecret, { setting, previousSettin
   )
 }
 
-/** Stores the secret in DATA_DIR if APP_SECRET is unset. */
-export async function storeSecret({ current }: StoredSecret, { setting, dataDir }: SecretPlace): Promise<void> {
-  if (setting === undefined) await replaceStoredSecret(dataDir, current)
-}
+/** Writes the secret to DATA_DIR if APP_SECRET is unset. It is used after `publish`. */
+export const prepareRestoredSecret = async (
+  { current }: StoredSecret,
+  { setting, dataDir }: SecretPlace,
+): Promise<NewSecret | undefined> => (setting === undefined ? prepareSecret(dataDir, current) : undefined)

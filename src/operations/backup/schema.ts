@@ -2,8 +2,16 @@ import type pg from 'pg'
 import type { Migration } from '../../platform/db/migrate.ts'
 import { applyOffline, createMigrationsTable } from '../../platform/db/offline-migration.ts'
 import { SetupFault } from '../../platform/values/errors.ts'
-import { countServices, dropAll, selectContents, selectTables } from './catalog.sql.ts'
-import type { Manifest, PartitionEntry, SequenceEntry } from './manifest.ts'
+import { damaged } from './archive.ts'
+import {
+  countServices,
+  dropAll,
+  selectContents,
+  selectPartitioned,
+  selectSequences,
+  selectTables,
+} from './catalog.sql.ts'
+import type { Manifest, PartitionEntry, SequenceEntry, TableEntry } from './manifest.ts'
 
 const lockTimeoutMs = 10_000
 
@@ -59,17 +67,36 @@ export async function finishSchema(
   return pending.map(({ name }) => name)
 }
 
-/** Migrations create the default partition; the service creates the others. */
+/**
+ * Migrations create the default partition; the service creates the others. Throws `SetupFault` if the schema does not have
+ * the partitioned table.
+ */
 export async function createPartitions(client: pg.Client, partitions: PartitionEntry[]): Promise<void> {
+  const parents = new Set(await selectPartitioned(client))
   for (const { name, parent, bound } of partitions) {
     if (bound === null) continue
+    if (!parents.has(parent)) throw damaged(`there is no table ${parent} with partitions`)
     const [table, parentTable] = [client.escapeIdentifier(name), client.escapeIdentifier(parent)]
     const [from, to] = [client.escapeLiteral(bound.from), client.escapeLiteral(bound.to)]
     await client.query(`create table ${table} partition of ${parentTable} for values from (${from}) to (${to})`)
   }
 }
 
+/** Throws `SetupFault` if the schema does not have a table or a column. Their names become part of statements. */
+export async function checkTables(client: pg.Client, tables: TableEntry[]): Promise<void> {
+  const known = new Map((await selectTables(client)).map(({ name, columns }) => [name, new Set(columns)]))
+  for (const { name, columns } of tables) {
+    const missing = columns.find((column) => !known.get(name)?.has(column))
+    if (!known.has(name)) throw damaged(`there is no table ${name}`)
+    if (missing !== undefined) throw damaged(`there is no column ${missing} in ${name}`)
+  }
+}
+
+/** Throws `SetupFault` if the schema does not have a sequence. */
 export async function setSequences(client: pg.Client, sequences: SequenceEntry[]): Promise<void> {
-  for (const { name, value, isCalled } of sequences)
+  const known = new Set((await selectSequences(client)).map(({ name }) => name))
+  for (const { name, value, isCalled } of sequences) {
+    if (!known.has(name)) throw damaged(`there is no sequence ${name}`)
     await client.query('select setval($1::regclass, $2, $3)', [client.escapeIdentifier(name), value, isCalled])
+  }
 }
