@@ -1,12 +1,12 @@
 import { getDomain } from 'tldts'
 import { proposeDefaultSender, removeDefaultSender } from '../../accounts/accounts.ts'
 import type { Db, Reader, Tx, Writer } from '../../platform/db/db.ts'
-import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { AppSecrets, SecretBox } from '../../platform/secrets/secrets.ts'
 import { asciiDomain } from '../../platform/values/domain.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
 import { type DomainId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkRecords, checksOf } from './check-records.ts'
-import { newDkimKey, newProof } from './dkim-keys.ts'
+import { domainKeyBox, newDkimKey, newProof } from './dkim-keys.ts'
 import { openDns } from './dns.ts'
 import { type Checks, type Domain, type DomainStatus, type RecordCheck, trackingHostOf } from './domain.ts'
 import {
@@ -77,7 +77,8 @@ export async function addDomain(
 }
 
 /** Makes new tokens and keys for the domains of an imported organization. Those of its file may be published already. */
-export async function renewProofs(db: Writer, organizationId: OrganizationId, box: SecretBox): Promise<void> {
+export async function renewProofs(db: Writer, organizationId: OrganizationId, secrets: AppSecrets): Promise<void> {
+  const box = domainKeyBox(secrets)
   for (const { id } of await selectDomains(db, organizationId))
     await updateProof(db, organizationId, id, await newProof(box))
 }
@@ -164,8 +165,7 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
   return checked
 }
 
-/** The detail of a check. */
-export const lostKey =
+const lostKey =
   'Nothing can be signed with its key, which was encrypted with another APP_SECRET. Rotate the key, or ask the operator to set APP_SECRET_PREVIOUS to that secret.'
 
 /** Whatever is published, a key that cannot be decrypted signs nothing. Returns whether the current one can be. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type pg from 'pg'
 import { checkFilter, type Filter } from '../../audience/audience.ts'
-import { domainKeyBox, renewProofs } from '../../delivery/delivery.ts'
+import { renewProofs } from '../../delivery/delivery.ts'
 import { newWebhookSecret, webhookSecretBox } from '../../events/events.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { AppSecrets } from '../../platform/secrets/secrets.ts'
@@ -50,7 +50,7 @@ export async function importOrganization(
       check: (line) => checkTable(known, line),
     })
     if (organizations !== 1) throw damaged()
-    await renewProofs(session.statement, organizationId, domainKeyBox(secrets))
+    await renewProofs(session.statement, organizationId, secrets)
     await client.query('commit')
     return { organizationId, isNew: true, rows }
   } catch (error) {

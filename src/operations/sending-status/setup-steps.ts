@@ -2,7 +2,6 @@ import {
   type Domain,
   domainOfAddress,
   isOnlyHere,
-  lostKey,
   type RecordState,
   type RecordToSet,
   type ServerState,
@@ -135,7 +134,8 @@ function domain({ domains, installationSigns }: SetupFacts): Result {
   if (installationSigns) return done(`Emails from ${installationSigns} are signed by this installation.`)
   const lost = domains.find(({ status }) => status === 'unverified')
   if (lost) {
-    const advice = lost.checks.dkim?.detail === lostKey ? lostKey : 'Publish its records again.'
+    const { dkim } = lost.checks
+    const advice = dkim?.status === 'wrong' && dkim.detail ? dkim.detail : 'Publish its records again.'
     return failing(`${lost.name} is not verified any more. ${advice}`, { domain: lost })
   }
   const [pending] = domains
