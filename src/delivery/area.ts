@@ -3,12 +3,12 @@ import type { Platform } from '../platform/platform.ts'
 import { measure } from '../platform/runtime/measure.ts'
 import { RateLimit } from '../platform/runtime/rate-limit.ts'
 import type { StageLimits } from '../platform/runtime/stage.ts'
-import { hostOf } from '../platform/values/domain.ts'
+import { domainOfAddress, hostOf } from '../platform/values/domain.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
 import type { DeliveryBase } from './base.ts'
-import { spfSource } from './dkim/dns-records.ts'
 import { checkDueDomains } from './domains/checking.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
+import { spfSource } from './domains/dns-records.ts'
 import { domainRoutes } from './domains/domains.routes.ts'
 import type { DomainParts } from './domains/domains.ts'
 import { tlsRoutes } from './domains/tls.routes.ts'
@@ -118,7 +118,7 @@ function domainParts(
       bounceDomain: config.BOUNCE_DOMAIN?.toLowerCase(),
     },
     dnsServers: config.DNS_SERVERS,
-    senderDomain: mailFrom.email.slice(mailFrom.email.lastIndexOf('@') + 1),
+    senderDomain: domainOfAddress(mailFrom.email),
     onChange,
     afterChange: (domain) => {
       trackingHosts.forget()

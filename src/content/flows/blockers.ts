@@ -1,5 +1,5 @@
-import { domainOfAddress, isOnlyHere, type Senders } from '../../delivery/delivery.ts'
-import { hostOf } from '../../platform/values/domain.ts'
+import { isOnlyHere, type Senders } from '../../delivery/delivery.ts'
+import { domainOfAddress, hostOf } from '../../platform/values/domain.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Finding } from './email-checks.ts'
 

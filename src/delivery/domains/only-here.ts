@@ -7,5 +7,3 @@ import { isPublicAddress } from '../../platform/egress/addresses.ts'
  */
 export const isOnlyHere = (host: string): boolean =>
   isIP(host) ? !isPublicAddress(host) : /(^|\.)localhost$/.test(host)
-
-export const domainOfAddress = (address: string): string => address.slice(address.lastIndexOf('@') + 1)

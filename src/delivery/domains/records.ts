@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
-import { isPublishable } from '../dkim/dns-records.ts'
+import { isPublishable } from './dns-records.ts'
 import { type Domain, type RecordKey, type RecordPurpose, returnPathHostOf, trackingHostOf } from './domain.ts'
 import { mergedSpf, publishedSpf } from './spf.ts'
 

@@ -5,13 +5,13 @@ import type { Db, Reader } from '../../platform/db/db.ts'
 import { createCache, getOrFetch } from '../../platform/runtime/cache.ts'
 import { rememberLast } from '../../platform/runtime/remember-last.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
-import { asciiDomain } from '../../platform/values/domain.ts'
+import { asciiDomain, domainOfAddress } from '../../platform/values/domain.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { createSigner, type DkimSigner } from '../dkim/dkim.ts'
-import { type SenderPolicy, senderNotVerified } from '../dkim/sender-policy.ts'
 import type { Limit } from '../limits/sending-limits.ts'
 import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
+import { type SenderPolicy, senderNotVerified } from './sender-policy.ts'
 import { isUsed } from './transitions.ts'
 import { warmUpLimit } from './warm-up.ts'
 
@@ -265,6 +265,6 @@ export class Senders {
 }
 
 // Nearly all addresses of a batch have the same domain.
-const nameOf = (address: string) => asciiNameOf(address.slice(address.lastIndexOf('@') + 1))
+const nameOf = (address: string) => asciiNameOf(domainOfAddress(address))
 const asciiNameOf = rememberLast((domain: string) => asciiDomain(domain.toLowerCase()) ?? '')
 const keyOf = ({ organizationId, address }: Sender) => `${organizationId} ${nameOf(address!)}`

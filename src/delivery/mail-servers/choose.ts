@@ -1,4 +1,4 @@
-import { asciiDomain } from '../../platform/values/domain.ts'
+import { asciiDomain, domainOfAddress } from '../../platform/values/domain.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 
 /** Which email a mail server carries, and in which order it is tried. */
@@ -15,7 +15,7 @@ export type EmailToRoute = { id: string; kind: FlowKind; from: string }
 const carries = ({ kinds, fromDomains }: Routing, { kind, from }: EmailToRoute): boolean =>
   kinds.includes(kind) && (fromDomains.length === 0 || fromDomains.includes(domainOf(from)))
 
-const domainOf = (address: string) => asciiDomain(address.slice(address.lastIndexOf('@') + 1).toLowerCase()) ?? ''
+const domainOf = (address: string) => asciiDomain(domainOfAddress(address).toLowerCase()) ?? ''
 
 /**
  * Returns the servers for an email in the order in which they are tried: lower priorities first, among equal ones by weight.

@@ -1,7 +1,7 @@
 import { readOfOperator } from '../../platform/db/cluster/operator-copy.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { createCache, getOrFetch, kept, refetch } from '../../platform/runtime/cache.ts'
-import { asciiDomain } from '../../platform/values/domain.ts'
+import { asciiDomain, domainOfAddress } from '../../platform/values/domain.ts'
 import { hourMs } from '../../platform/values/durations.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { storableText } from '../../platform/values/text.ts'
@@ -168,7 +168,7 @@ export class ReceivingSites {
 const keyOf = (site: string) => `site/${site}`
 const nameOf = (site: string) => `email to ${siteName(site)}`
 const domainOf = (address: string) => {
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  const domain = domainOfAddress(address).toLowerCase()
   return asciiDomain(domain) ?? domain
 }
 const isSlowed = ({ slowedUntil }: SiteSettings) => slowedUntil !== null && slowedUntil.getTime() > Date.now()

@@ -1,7 +1,7 @@
 import { isLoopback, parseSmtpUrl } from '@waxwing/smtp-client'
-import { domainOfAddress, isOnlyHere } from '../../delivery/delivery.ts'
+import { isOnlyHere } from '../../delivery/delivery.ts'
 import type { Config } from '../../platform/config/config.ts'
-import { hostOf } from '../../platform/values/domain.ts'
+import { domainOfAddress, hostOf } from '../../platform/values/domain.ts'
 import { parseMailFrom } from '../../platform/values/mailbox.ts'
 
 /** A `hint` without a mail server or if it is on this machine, because it may only show emails to a developer. */

@@ -1,13 +1,12 @@
 import {
   type Domain,
-  domainOfAddress,
   isOnlyHere,
   type RecordState,
   type RecordToSet,
   type ServerState,
   type UsedDefaultSender,
 } from '../../delivery/delivery.ts'
-import { hostOf } from '../../platform/values/domain.ts'
+import { domainOfAddress, hostOf } from '../../platform/values/domain.ts'
 import { mailboxText } from '../../sending/sending.ts'
 import type { RealEmail } from './recent-emails.sql.ts'
 import type { Health } from './sending-status.ts'

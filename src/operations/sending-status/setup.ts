@@ -3,7 +3,6 @@ import { getBrand } from '../../content/content.ts'
 import {
   type DkimSigner,
   type DomainParts,
-  domainOfAddress,
   findReportingServer,
   findServerStates,
   listDomains,
@@ -16,6 +15,7 @@ import {
 } from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { PublicAddress } from '../../platform/installation/public-address.ts'
+import { domainOfAddress } from '../../platform/values/domain.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { newId } from '../../platform/values/ids.ts'
 import { demoDomain } from '../../platform/values/simulated-recipients.ts'

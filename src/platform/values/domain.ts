@@ -20,3 +20,6 @@ export function asciiDomain(text: string): string | undefined {
 
 /** Returns the host of a URL, without the brackets around an IPv6 address. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
+/** Returns the part of an email address after the @. */
+export const domainOfAddress = (address: string): string => address.slice(address.lastIndexOf('@') + 1)

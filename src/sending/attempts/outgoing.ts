@@ -20,6 +20,7 @@ import {
 } from '../../content/content.ts'
 import type { ReportProvider, SenderHosts, Senders } from '../../delivery/delivery.ts'
 import type { Tokens } from '../../platform/secrets/tokens.ts'
+import { domainOfAddress } from '../../platform/values/domain.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { Attachment, EmailContent } from '../attachments/content.ts'
 import { composeRaw } from './compose-raw.ts'
@@ -143,7 +144,7 @@ export function makeEmail(
   const email = {
     id: messageId,
     ...(content?.sharesMessageId && { sharedId: content.id }),
-    domain: from.email.slice(from.email.lastIndexOf('@') + 1),
+    domain: domainOfAddress(from.email),
     from,
     to: { name: [first_name, last_name].filter(Boolean).join(' ') || null, email: row.email },
     ...(content?.from && { shown: content }),

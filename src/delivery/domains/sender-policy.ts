@@ -1,3 +1,4 @@
+import { domainOfAddress } from '../../platform/values/domain.ts'
 import { parseEmail } from '../../platform/values/email.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 
@@ -37,7 +38,7 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
   const provides = (address: string): boolean => {
     const key = keyOf(address)
     if (key === undefined) return false
-    return key === defaultKey || isWithin(domainOf(key), domains)
+    return key === defaultKey || isWithin(domainOfAddress(key), domains)
   }
   const allows = (address: string): boolean => !isEnforced || provides(address)
   return {
@@ -47,7 +48,7 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
       if (!isEnforced) return true
       const key = keyOf(address)
       if (key === undefined || dkimDomain === undefined || !allows(address)) return false
-      const domain = domainOf(key)
+      const domain = domainOfAddress(key)
       return domain === dkimDomain || domain.endsWith(`.${dkimDomain}`)
     },
   }
@@ -55,16 +56,14 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
 
 /** The reason stored with a message whose sender is no longer allowed when it is due. */
 export const senderNotVerifiedReason = (address: string) =>
-  `sender not verified: this service does not send from ${domainOf(address)}`
+  `sender not verified: this service does not send from ${domainOfAddress(address)}`
 
 /** `path` is the field with the address: `from_email` of a flow, which may be empty, or `from` of an email. */
 export function senderNotVerified(address: string, path: string): Refusal {
   const instead = path === 'from_email' ? ', or leave it empty to use the default sender' : ''
-  const problem = `This service does not send from ${domainOf(address)}. Verify the domain, or use an address of an allowed domain${instead}.`
+  const problem = `This service does not send from ${domainOfAddress(address)}. Verify the domain, or use an address of an allowed domain${instead}.`
   return new Refusal('sender_not_verified', problem, { fields: [{ path, problem }] })
 }
-
-const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
 
 /** Returns the key by which addresses are compared, or undefined if the address is invalid. */
 function keyOf(address: string): string | undefined {

@@ -3,8 +3,9 @@ import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopback } from '@waxwing/smtp-client'
 import { isPublicAddress } from '../../platform/egress/addresses.ts'
+import { domainOfAddress } from '../../platform/values/domain.ts'
 import { storableText } from '../../platform/values/text.ts'
-import { type DkimSigner, dnsRecord } from './dkim.ts'
+import { type DkimSigner, dnsRecord } from '../dkim/dkim.ts'
 
 const queryTimeoutMs = 2_000
 const queryTries = 2
@@ -31,7 +32,7 @@ export type MailSetup = {
 }
 
 export function recordsToSet({ sender, bounceDomain, host, relayHost, dkim }: MailSetup): RecordToSet[] {
-  const domain = sender.slice(sender.lastIndexOf('@') + 1)
+  const domain = domainOfAddress(sender)
   // SPF applies to the envelope sender, DMARC to the From address.
   const envelopeDomain = bounceDomain ?? domain
   const source = relayHost && spfSource(relayHost, host)

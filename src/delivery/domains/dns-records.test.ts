@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../../test/support/name-server.ts'
-import { dnsRecord, loadDkim } from './dkim.ts'
+import { dnsRecord, loadDkim } from '../dkim/dkim.ts'
 import { lookUpRecords, type MailSetup, recordsToSet } from './dns-records.ts'
 
 const setup: MailSetup = {
