@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { loadHtmlToText } from '../../content/content.ts'
-import type { Senders } from '../../delivery/delivery.ts'
 import type { Formats } from '../../platform/db/formats.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
@@ -10,7 +9,7 @@ import type { OrganizationId } from '../../platform/values/ids.ts'
 import { derivedTextSince } from '../attachments/content.ts'
 import { emailTextTask } from '../attachments/email-text.task.ts'
 import type { Uploads } from '../attachments/uploads.ts'
-import type { Acceptor } from './accept.ts'
+import type { Acceptor, AcceptorParts } from './accept.ts'
 import type { ReceivedFiles } from './attachment-input.ts'
 import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
 import type { Accepted, AcceptedEmail, OwnEmail } from './submission.ts'
@@ -18,7 +17,7 @@ import type { Accepted, AcceptedEmail, OwnEmail } from './submission.ts'
 export type EmailParts = {
   acceptor: Acceptor
   uploads: Uploads
-  senders: Pick<Senders, 'check'>
+  senders: AcceptorParts['senders']
   tasks: TaskPool
   formats: Pick<Formats, 'mayWrite'>
   requests: Stage
@@ -149,9 +148,13 @@ async function withText(
 }
 
 /** The answer to a request with a sender that may not be used is found later: it may be a repeated one. */
-async function mayUse(senders: EmailParts['senders'], sender: Parameters<Senders['check']>[0]): Promise<boolean> {
+async function mayUse(
+  senders: EmailParts['senders'],
+  sender: { organizationId: OrganizationId; address: string | null },
+): Promise<boolean> {
   try {
-    await senders.check(sender)
+    await senders.loadForCheck([sender])
+    senders.checkLoaded(sender)
     return true
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
