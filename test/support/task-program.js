@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { serveTasks } from '../../dist/src/platform/tasks/serve.js'
 import { Refusal } from '../../dist/src/platform/values/errors.js'
 
@@ -20,6 +22,21 @@ const tasks = {
     throw new TypeError('A bug')
   },
   environment: () => ({ ...process.env }),
+  forbidden: ({ outside, inside }) =>
+    [
+      () => readFileSync(outside),
+      () => writeFileSync(outside, ''),
+      () => writeFileSync(inside, ''),
+      () => execFileSync(process.execPath, ['--version']),
+      () => readFileSync(import.meta.filename),
+    ].map((act) => {
+      try {
+        act()
+        return 'allowed'
+      } catch ({ code }) {
+        return code
+      }
+    }),
   pid: () => process.pid,
   later: ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms)),
 }

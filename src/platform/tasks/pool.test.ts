@@ -1,10 +1,18 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { packageRoot } from '../config/package-root.ts'
 import { Refusal } from '../values/errors.ts'
 import { TaskLimitExceeded, TaskPool, TaskProcessDied, type TaskReport } from './pool.ts'
 import { defineTask } from './task.ts'
 import type { TaskChild } from './task-child.ts'
+
+function temporaryFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'waxwing-tasks-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
 
 const file = join(packageRoot, 'test', 'support', 'task-program.js')
 const pools: TaskPool[] = []
@@ -74,6 +82,25 @@ test('answers unavailable if a process exits unexpectedly, and replaces it', asy
 test('a task process gets no settings of the service', async () => {
   const { pool } = open()
   expect(await pool.run(task<undefined, object>('environment'), a)).not.toHaveProperty('PATH')
+})
+
+test('a task process reads the files of its packages only, writes none and starts no processes', async () => {
+  const { pool } = open()
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, 'secret'), 'x')
+  const input = { outside: join(folder.path, 'secret'), inside: join(packageRoot, 'dist', 'written') }
+  const forbidden = task<typeof input, string[]>('forbidden')
+  const denied = Array.from({ length: 4 }, () => 'ERR_ACCESS_DENIED')
+  expect(await pool.run(forbidden, { organizationId: 'a', input })).toEqual([...denied, 'allowed'])
+})
+
+test('where packages are stored elsewhere, task processes run without these limits', async () => {
+  using folder = temporaryFolder()
+  const program = join(folder.path, 'program.mjs')
+  writeFileSync(program, `import ${JSON.stringify(pathToFileURL(file).href)}`)
+  const pool = new TaskPool({ processes: 2, file: program })
+  pools.push(pool)
+  expect(await pool.run(double, { organizationId: 'a', input: 21 })).toBe(42)
 })
 
 test('a pool continues with the idle processes of a stopped one if they share their spare processes', async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../config/package-root.ts'
 import type { StageState } from '../runtime/stage-state.ts'
 import { Refusal } from '../values/errors.ts'
+import { permissionFlags } from './permission-flags.ts'
 import { toRefusal } from './protocol.ts'
 import { RecentUse } from './recent-use.ts'
 import type { Task } from './task.ts'
@@ -93,6 +94,7 @@ export class TaskPool implements StageState {
   readonly #running = new Set<RunningTask>()
   readonly #queueOf = new Map<string, QueuedTask[]>()
   readonly #recentUse = new RecentUse()
+  readonly #permissions = { flags: permissionFlags() }
   /** Those that expire. The others are limited by their callers. */
   #expiring = 0
   #idleTimer: NodeJS.Timeout | undefined
@@ -286,7 +288,7 @@ export class TaskPool implements StageState {
   #usableChild(): TaskChild {
     for (const idle of [this.#idle, this.#options.spare ?? []])
       for (let child = idle.pop(); child; child = idle.pop()) if (child.isUsable) return child
-    return new TaskChild({ file: this.#options.file ?? programFile, memoryMbMax })
+    return new TaskChild({ file: this.#options.file ?? programFile, memoryMbMax, permissions: this.#permissions })
   }
 
   #endIdleLater(): void {

@@ -11,41 +11,70 @@ export type Outcome =
   | { kind: 'outOfMemory' }
   | { kind: 'died'; reason: string }
 
+/** How Node refuses to start with the flags, for example because packages are stored elsewhere. */
+const unusable = /ERR_ACCESS_DENIED|bad option/
+
+export type TaskChildOptions = {
+  file: string
+  memoryMbMax: number
+  /** `flags`: empty once a process could not start with them. */
+  permissions: { flags: readonly string[] }
+}
+
 /** One child process that runs one task at a time. A child that exceeds a limit is killed and never used again. */
 export class TaskChild {
-  readonly #child: ChildProcess
+  #child: ChildProcess
+  #isReady = false
   readonly #ready: Promise<void>
   #stderr = ''
   #settle: ((outcome: Outcome) => void) | undefined
   #exitedAs: Outcome | undefined
   #onReady = () => {}
 
-  constructor({ file, memoryMbMax }: { file: string; memoryMbMax: number }) {
-    this.#child = fork(file, {
-      execArgv: [`--max-old-space-size=${memoryMbMax}`],
+  constructor(options: TaskChildOptions) {
+    this.#ready = new Promise((resolve) => {
+      this.#onReady = resolve
+    })
+    this.#child = this.#start(options)
+    this.#unref()
+  }
+
+  #start(options: TaskChildOptions): ChildProcess {
+    const { file, memoryMbMax, permissions } = options
+    const { flags } = permissions
+    const child = fork(file, {
+      execArgv: [`--max-old-space-size=${memoryMbMax}`, ...flags],
       // Tasks handle hostile input, so they get no settings or secrets.
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
-    this.#ready = new Promise((resolve) => {
-      this.#onReady = resolve
-    })
-    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-stderrCharsMax)
     })
-    this.#child.on('message', (reply: Reply) => (reply.kind === 'ready' ? this.#onReady() : this.#end(reply)))
-    this.#child.on('error', (error) => this.#exit({ kind: 'died', reason: error.message }))
+    child.on('message', (reply: Reply) => {
+      if (reply.kind !== 'ready') return this.#end(reply)
+      this.#isReady = true
+      this.#onReady()
+    })
+    child.on('error', (error) => this.#exit({ kind: 'died', reason: error.message }))
     // `close` instead of `exit`, because stderr is complete by then.
-    this.#child.on('close', (code, signal) => {
+    child.on('close', (code, signal) => {
       const end = signal ?? code
+      if (flags.length > 0 && !this.#isReady && !this.#exitedAs && unusable.test(this.#stderr)) {
+        permissions.flags = []
+        process.emitWarning(`Task processes run without the permission model of Node.js: ${this.#stderr.trim()}`)
+        this.#child = this.#start(options)
+        if (!this.#settle) this.#unref()
+        return
+      }
       this.#exit(
         outOfMemoryExits.includes(end)
           ? { kind: 'outOfMemory' }
           : { kind: 'died', reason: `exit ${end}: ${this.#stderr.trim()}` },
       )
     })
-    this.#unref()
+    return child
   }
 
   get isUsable(): boolean {
