@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { packageRoot } from '../src/platform/config/package-root.ts'
+import { migrationsFolder, newestMigration } from '../src/platform/db/newest-migration.ts'
 import { newestMtimeMs } from './newest.ts'
 import { replaceDirectory } from './replace-directory.ts'
 
@@ -13,6 +14,7 @@ const sources = [
   join(packageRoot, 'sdk/dist'),
   ...readdirSync(packages).map((name) => join(packages, name, 'dist')),
   join(packageRoot, 'package-lock.json'),
+  migrationsFolder,
 ]
 
 /** The service, and its child processes. */
@@ -42,6 +44,7 @@ export async function bundleWhenStale(): Promise<void> {
       treeshake: {
         moduleSideEffects: (id) => id.includes('/typebox/') || programs.includes(basename(id, '.js')),
       },
+      transform: { define: { newestMigrationAtBuild: String(newestMigration) } },
       external: (id) => !/^[./]/.test(id) && !bundled.test(id),
       output: { dir: next, format: 'esm', entryFileNames: '[name].js' },
       logLevel: 'warn',

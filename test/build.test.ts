@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { newFolder, watch } from './support/command.ts'
 
@@ -39,4 +39,18 @@ test('commands in a checkout build only after a change, and a built one can be u
   const later = Date.now() / 1000 + 5
   utimesSync(join(folder.path, 'src/cli.ts'), later, later)
   expect(await run({})).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('sdk/generate.mjs') })
+})
+
+test('an older build does not start beside newer migrations, and neither does its sending process', async () => {
+  using folder = newFolder()
+  for (const path of ['package.json', 'src/platform/db/migrations', 'dist/bin'])
+    cpSync(path, join(folder.path, path), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'))
+  writeFileSync(join(folder.path, 'src/platform/db/migrations/9999_newer.sql'), 'select 1')
+  for (const words of [['cli.js', 'serve'], ['sending-process.js']]) {
+    const program = [join(folder.path, 'dist/bin', words[0]!), ...words.slice(1)]
+    await using command = watch(spawn(process.execPath, program, { cwd: folder.path, env: {} }))
+    const { code, stderr } = await command.ended
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/migrations up to \d+, but .* up to 9999.*npm run build/)])
+  }
 })

@@ -13,4 +13,12 @@ export const packageRoot = (() => {
   return folder
 })()
 
+const isCompiled = fileURLToPath(import.meta.url).startsWith(join(packageRoot, 'dist', 'src'))
+
+/**
+ * Where the child processes of this program are: those of the same build. If it runs from source, they are those of the
+ * last build, because Node 20 cannot run TypeScript.
+ */
+export const programFolder = join(packageRoot, 'dist', isCompiled ? 'src' : 'bin')
+
 export const version: string = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Transport } from '@waxwing/smtp-client'
 import { type Counter, Gauge, type Registry } from 'prom-client'
-import { packageRoot } from '../config/package-root.ts'
+import { programFolder } from '../config/package-root.ts'
 import { allConnections, busyShare, type ConnectionPart, idleShare } from '../config/sending-processes.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { JobKind } from '../queue/queue.ts'
@@ -9,8 +9,7 @@ import type { Log } from '../runtime/log.ts'
 import type { FromSendingProcess, SendingStart, ToSendingProcess } from './protocol.ts'
 import { Supervisor } from './supervisor.ts'
 
-/** The compiled program, also if the service runs from source: Node 20 cannot run TypeScript. */
-const programFile = join(packageRoot, 'dist', 'bin', 'sending-process.js')
+const programFile = join(programFolder, 'sending-process.js')
 
 /** How often the service looks for emails that wait for a connection. Those that it sees twice in a row wait too long. */
 const lookEveryMs = 250

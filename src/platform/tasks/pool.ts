@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packageRoot } from '../config/package-root.ts'
+import { programFolder } from '../config/package-root.ts'
 import type { StageState } from '../runtime/stage-state.ts'
 import { Refusal } from '../values/errors.ts'
 import { permissionFlags } from './permission-flags.ts'
@@ -19,8 +19,7 @@ const shortMsMax = 2_000
 const idleMsMax = 60_000
 const retryAfterSeconds = 2
 
-/** The compiled program, even if the service runs from source: Node 20 cannot run TypeScript. */
-const programFile = join(packageRoot, 'dist', 'bin', 'task-process.js')
+const programFile = join(programFolder, 'task-process.js')
 
 export type TaskPoolOptions = {
   processes: number
