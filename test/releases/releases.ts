@@ -1,5 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { brotliDecompressSync } from 'node:zlib'
+import { extract } from 'tar-stream'
 
 /** A released version: its schema and its statements. `VERSION.backup` has a database of it with rows in every table. */
 export type Release = {
@@ -20,4 +24,19 @@ export function readReleases(): (Release & { backup: string })[] {
       ...(JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8')) as Release),
       backup: join(import.meta.dirname, name.replace(/json$/, 'backup')),
     }))
+}
+
+/** Unpacks the program of a release. It uses the dependencies of this version. */
+export async function unpackProgram(version: string) {
+  const folder = mkdtempSync(join(tmpdir(), `waxwing-${version}-`))
+  const packed = brotliDecompressSync(readFileSync(join(import.meta.dirname, `${version}.program.tar.br`)))
+  const entries = extract()
+  entries.end(packed)
+  for await (const entry of entries) {
+    const path = join(folder, entry.header.name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, await buffer(entry))
+  }
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }

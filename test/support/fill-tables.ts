@@ -9,7 +9,8 @@ const idOf = (row: number) =>
 
 /**
  * Inserts up to `rows` rows into every table that has none, with values that satisfy types, checks and foreign keys: in
- * row n every UUID is the same one. Tables that are added later are filled as well.
+ * row n every UUID is the same one. Tables that they refer to get such rows as well, also if they have others. Tables that
+ * are added later are filled as well.
  */
 export async function fillTables(db: Db, rows = 6): Promise<void> {
   const columns = await db<Column>`
@@ -27,9 +28,17 @@ export async function fillTables(db: Db, rows = 6): Promise<void> {
     (await db.run({ text: `select from ${table} limit 1`, values: [] })).length > 0
   const [organization] = await db<{ id: string }>`select id from organizations order by created_at limit 1`
   const organizationId = organization?.id ?? idOf(0)
+  const references = await db<{ table: string; referenced: string }>`
+    select conrelid::regclass::text as table, confrelid::regclass::text as referenced from pg_constraint
+    where contype = 'f' and connamespace = current_schema()::regnamespace
+      and confrelid <> 'organizations'::regclass`
+  const filled = new Set<string>()
+  for (const table of byTable.keys()) if (!(await isFilled(table))) filled.add(table)
+  // Also visits those that it adds.
+  for (const table of filled) for (const each of references) if (each.table === table) filled.add(each.referenced)
   const statements: string[] = []
-  for (const [table, its] of byTable) {
-    if (await isFilled(table)) continue
+  for (const table of filled) {
+    const its = byTable.get(table)!
     const names = its.map(({ name }) => name).join(', ')
     for (let row = 0; row < rows; row++)
       statements.push(
@@ -58,6 +67,7 @@ function valueFor({ name, type, isRequired, checks }: Column, row: number, organ
   }
   if (name === 'organization_id') return `'${organizationId}'`
   if (name === 'only_row') return 'true'
+  if (name === 'base_url') return "'https://mail.example.com'"
   // There is no bucket.
   if (name === 'in_bucket') return 'false'
   // A row of nulls, and one of values.
