@@ -56,13 +56,13 @@ export function makeDataDir(): string {
 }
 
 /**
- * Starts the compiled service as a separate process. With `fileKiBMax`, no file that it writes can
- * exceed that size.
+ * Starts the compiled service as a separate process, from the folder of another release with `program`. With `fileKiBMax`,
+ * no file that it writes can exceed that size.
  */
 export async function startService(
   command: 'start' | 'serve' | 'work',
   environment: Record<string, string>,
-  { fileKiBMax }: { fileKiBMax?: number } = {},
+  { fileKiBMax, program: folder = '.' }: { fileKiBMax?: number; program?: string } = {},
 ): Promise<Service> {
   const port = await freePort()
   const ownDataDir = environment.DATA_DIR ? undefined : makeDataDir()
@@ -83,7 +83,7 @@ export async function startService(
   const service: Service = {
     url: `http://127.0.0.1:${port}`,
     start: async () => {
-      const words = [process.execPath, 'dist/bin/cli.js', command]
+      const words = [process.execPath, join(folder, 'dist/bin/cli.js'), command]
       // Writes beyond the limit fail, like on a full disk. Works without privileges.
       const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f ${fileKiBMax}; exec "$0" "$@"`, ...words]
       const [program, ...rest] = (fileKiBMax === undefined ? words : limited) as [string, ...string[]]
