@@ -33,9 +33,9 @@ export async function mountRoutes(
   addOperatorRoutes: () => Promise<void>,
 ): Promise<void> {
   const { db, log, baseUrl } = platform
-  const { keys, keyLimit, apiRequests, signInLimit } = served.accounts
+  const { keys, keyLimit, inFlight, apiRequests, signInLimit } = served.accounts
   const limitPages = limitByAddress(platform.pageLimit)
-  const withKey = requireApiKey({ keys, keyLimit })
+  const withKey = requireApiKey({ keys, keyLimit, inFlight })
   const addAll = async (api: Server, mount: Mount) => {
     for (const { routes } of served.areas) for (const plugin of routes?.[mount] ?? []) await add(api, plugin)
   }
@@ -96,13 +96,13 @@ export async function mountRoutes(
 function mountManagement(
   server: Server,
   { db, baseUrl }: Platform,
-  { accounts: { keys, sessions, keyLimit, userLimit } }: Served,
+  { accounts: { keys, sessions, keyLimit, userLimit, inFlight } }: Served,
   addAll: (api: Server, mount: Mount) => Promise<void>,
 ): Promise<void> {
   return add(
     server,
     async (api) => {
-      api.addHook('onRequest', requireCaller({ db, sessions, keys, keyLimit, userLimit }))
+      api.addHook('onRequest', requireCaller({ db, sessions, keys, keyLimit, userLimit, inFlight }))
       api.addHook('preSerialization', linkNextPage(baseUrl))
       withScopes(api)
       await addAll(api, 'member')

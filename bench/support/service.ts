@@ -67,6 +67,7 @@ export async function startService(
       SIGNUP: 'open',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_SECOND: '0',
+      SIGNUPS_PER_HOUR: '0',
       EGRESS_ALLOW_PRIVATE: 'true',
       // Registrations are limited by address: each names another one.
       ...(options.organizations > 1 ? { TRUST_PROXY: 'true' } : {}),

@@ -1,6 +1,7 @@
 import type { Area } from '../platform/area.ts'
 import { loopsOf } from '../platform/area.ts'
 import type { Platform } from '../platform/platform.ts'
+import { RequestsInFlight } from '../platform/http/in-flight.ts'
 import { RateLimit } from '../platform/runtime/rate-limit.ts'
 import { hourMs } from '../platform/values/durations.ts'
 import { ApiRequestLog, deleteExpiredApiRequests } from './api-requests/api-request-log.ts'
@@ -42,6 +43,7 @@ export function createAccounts(platform: Platform) {
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
     apiRequests: new ApiRequestLog({ db, failures }),
+    inFlight: new RequestsInFlight(limits.requestsInFlightPerCaller),
     keyLimit: new RateLimit({
       perSecond: perKey,
       message: `This key may make ${perKey} requests a second. Slow down and try again.`,
@@ -50,6 +52,11 @@ export function createAccounts(platform: Platform) {
       perSecond: perUser,
       burst: perUser * 10,
       message: `You may make ${perUser} requests a second. Slow down and try again.`,
+    }),
+    signUpLimit: new RateLimit({
+      perSecond: config.SIGNUPS_PER_HOUR / 3_600,
+      burst: config.SIGNUPS_PER_HOUR,
+      message: 'Too many organizations were registered from your address. Try again later.',
     }),
     signInLimit: new RateLimit({
       perSecond: signIns / 60,
@@ -61,14 +68,14 @@ export function createAccounts(platform: Platform) {
 
 export function accountsArea(platform: Platform, accounts: Accounts, hooks: AccountsHooks): Area {
   const { config, db, read, baseUrl } = platform
-  const { keys, sessions, throttle, apiRequests } = accounts
+  const { keys, sessions, throttle, signUpLimit, apiRequests } = accounts
   const accountEmails = hooks.accountEmails
   const loop = loopsOf(platform)
   return {
     routes: {
       publicApi: [tokenCheckRoutes()],
       signIn: [
-        authRoutes({ db, sessions, throttle, accountEmails, signup: config.SIGNUP }),
+        authRoutes({ db, sessions, throttle, accountEmails, signup: config.SIGNUP, signUpLimit }),
         acceptanceRoutes({ db, sessions, throttle }),
         recoveryRoutes({ db, sessions, accountEmails, resetLimit: new ResetLimit() }),
       ],

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Area, Role, Stop } from './area.ts'
 import type { Config } from './config/config.ts'
 import { add } from './http/add-routes.ts'
+import { isOnThisMachine } from './http/connections-per-network.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { isLocalUse, metricsTextOf, registerMetrics } from './http/metrics.ts'
 import { findProblems, findWarnings, measureReadiness } from './http/readiness.ts'
@@ -16,6 +17,12 @@ import { within } from './runtime/within.ts'
 
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250
+
+/**
+ * Connections that wait to be accepted. Node.js accepts one in each turn of the event loop, so a client that opens a thousand
+ * at once fills the usual queue of 511, and those of others would be tried again after 1, 3 and 7 seconds.
+ */
+const connectionsWaitingMax = 4_096
 
 export type ProcessOptions = {
   platform: Platform
@@ -100,7 +107,7 @@ export async function createProcess(options: ProcessOptions): Promise<ServicePro
       }
       for (const area of areas) await area.start?.({ serves, works })
       const port = serves ? config.PORT : config.WORK_PORT
-      if (port !== undefined) await server.listen({ port, host: config.HOST })
+      if (port !== undefined) await server.listen({ port, host: config.HOST, backlog: connectionsWaitingMax })
       if (metricsPort !== undefined) await metricsServer?.listen({ port: metricsPort, host: metricsHost })
       if (works) await startWorking()
     },
@@ -126,6 +133,10 @@ async function createMainServer(options: ProcessOptions, metricsText: MetricsTex
     baseUrl,
     trustProxy: config.TRUST_PROXY,
     connectionsMax: limits.httpConnectionsMax,
+    connectionLimit: {
+      perNetworkMax: limits.httpConnectionsPerNetwork,
+      isProxy: config.TRUST_PROXY ? () => true : isOnThisMachine,
+    },
     ...serverOptions,
   })
   measureRequests(server, metrics)

@@ -73,6 +73,7 @@ export async function startService(
     SIGNUP: 'open',
     REQUIRE_VERIFIED_DOMAINS: 'false',
     RATE_LIMIT_PER_SECOND: '0',
+    SIGNUPS_PER_HOUR: '0',
     EGRESS_ALLOW_PRIVATE: 'true',
     APP_SECRET: 'a secret that several processes of a test share',
     ...(ownDataDir ? { DATA_DIR: ownDataDir } : {}),

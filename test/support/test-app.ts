@@ -72,6 +72,7 @@ export async function startTestApp(
     REQUIRE_VERIFIED_DOMAINS: 'false',
     EGRESS_ALLOW_PRIVATE: 'true',
     RATE_LIMIT_PER_SECOND: '0',
+    SIGNUPS_PER_HOUR: '0',
     LOG_LEVEL: 'silent',
     ...environment,
   })
@@ -84,7 +85,13 @@ export async function startTestApp(
     log,
     roles,
     spareTaskProcesses,
-    tuning: { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0, ...tuning },
+    tuning: {
+      requestsInFlightPerCaller: 0,
+      sessionRequestsPerSecond: 0,
+      signInRequestsPerMinute: 0,
+      pageRequestsPerSecond: 0,
+      ...tuning,
+    },
     describesApi: describesApi || documented === undefined,
   })
   await app.start()

@@ -99,6 +99,24 @@ test('two concurrent first registrations create one organization', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403])
 })
 
+test('a client network can register a limited number of organizations an hour', async () => {
+  await using app = await startTestApp({ SIGNUPS_PER_HOUR: '3', TRUST_PROXY: 'true' }, ['serve'])
+  const register = async (name: string, address?: string) => {
+    const { status } = await app.call('POST', '/api/v1/auth/register', {
+      headers: address ? { 'x-forwarded-for': address } : {},
+      body: { organization_name: name, email: `${name}@acme.example`, password },
+    })
+    return status
+  }
+  // Rejected registrations do not count.
+  for (let at = 0; at < 4; at++) expect(await register('owner')).toBe(409)
+  const own = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => register(name)))
+  expect(own.sort()).toEqual([201, 201, 201, 429, 429, 429])
+  const network = await Promise.all([1, 2, 3, 4, 5].map((at) => register(`g${at}`, `2001:db8:1:2::${at}`)))
+  expect(network.sort()).toEqual([201, 201, 201, 429, 429])
+  expect(await register('h', '2001:db8:1:3::1')).toBe(201)
+})
+
 test('an email address has one account, ignoring case', async () => {
   await using app = await startTestApp()
   const answer = await app.call('POST', '/api/v1/auth/register', {

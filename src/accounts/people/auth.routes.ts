@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, created, creates, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
+import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
+import { clientNetwork } from '../../platform/values/client-address.ts'
 import { emailPaths } from '../../platform/values/email-path.ts'
 import type { AccountEmails } from './account-emails.ts'
 import { hasUsers } from './accounts.sql.ts'
@@ -17,12 +19,13 @@ export type AuthParts = {
   sessions: Sessions
   throttle: LoginThrottle
   signup: 'first-user' | 'open'
+  signUpLimit: RateLimit
   accountEmails: Pick<AccountEmails, 'pathOfResets'>
 }
 
 /** Routes without a credential: registration and sign-in. */
 export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
-  const { db, throttle, signup, accountEmails } = parts
+  const { db, throttle, signup, signUpLimit, accountEmails } = parts
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.get('/auth/state', {
@@ -62,6 +65,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
         errors: {
           forbidden: 'Registration is closed. Ask an owner for an invitation.',
           conflict: 'An account with this email address already exists.',
+          rate_limited: 'Too many organizations were registered from your address.',
         },
         body: Type.Object({
           organization_name: Type.String({ minLength: 1, maxLength: organizationNameMax }),
@@ -75,7 +79,13 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
       },
       handler: async (request, reply) => {
         const { organization_name: organizationName, email, password, timezone } = request.body
-        const user = await register(db, signup, { organizationName, email, password, timezone })
+        const network = clientNetwork(request.ip)
+        signUpLimit.take(network)
+        const user = await register(db, signup, { organizationName, email, password, timezone }).catch((error) => {
+          // Only organizations count.
+          signUpLimit.giveBack(network)
+          throw error
+        })
         return reply.status(201).send(created(await startSession(parts, user, request), 'Welcome'))
       },
     })

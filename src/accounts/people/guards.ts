@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../platform/db/db.ts'
+import type { RequestsInFlight } from '../../platform/http/in-flight.ts'
 import { createRequestLimit } from '../../platform/http/rate-limit-headers.ts'
 import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { Refusal } from '../../platform/values/errors.ts'
@@ -31,14 +32,16 @@ declare module 'fastify' {
 const touchEveryMs = 5 * 60_000
 const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 
+type KeyParts = { keys: KeyCache; keyLimit: RateLimit; inFlight: RequestsInFlight }
+type MemberParts = { db: Db; sessions: Sessions; userLimit: RateLimit; inFlight: RequestsInFlight }
 type Done = (error?: Error) => void
 
 /**
  * Guard of the public API: requires a valid API key within its rate limit, in `X-Api-Token` or as a bearer token. Uses a
  * callback instead of a promise, so that a cached key is accepted in the same turn of the event loop.
  */
-export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
-  const limitRequest = createRequestLimit(keyLimit, 'api-key')
+export function requireApiKey({ keys, keyLimit, inFlight }: KeyParts) {
+  const limitRequest = createRequestLimit(keyLimit, 'api-key', inFlight)
   const useKey = (key: KnownKey | undefined, request: FastifyRequest, reply: FastifyReply) => {
     // The same response for missing, malformed, unknown and revoked keys.
     if (!key) throw new Refusal('unauthorized', `The API key is missing or invalid. ${howToSend(request)}`)
@@ -96,8 +99,8 @@ export function requireScope(scope: Scope) {
 }
 
 /** Guard of the management API: requires a valid session of a current member whose password has not changed since. */
-export function requireMember({ db, sessions, userLimit }: { db: Db; sessions: Sessions; userLimit: RateLimit }) {
-  const limitRequest = createRequestLimit(userLimit, 'user')
+export function requireMember({ db, sessions, userLimit, inFlight }: MemberParts) {
+  const limitRequest = createRequestLimit(userLimit, 'user', inFlight)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1]
     const session = token === undefined ? undefined : await sessions.verify(token)
@@ -122,9 +125,9 @@ async function touch(db: Db, member: Member): Promise<void> {
  * Guard of the management API: requires a session, or an API key with the scope of the route. The key is sent in
  * `X-Api-Token` or as a bearer token.
  */
-export function requireCaller(parts: Parameters<typeof requireMember>[0] & Parameters<typeof requireApiKey>[0]) {
+export function requireCaller(parts: MemberParts & KeyParts) {
   const requireSession = requireMember(parts)
-  const limitRequest = createRequestLimit(parts.keyLimit, 'api-key')
+  const limitRequest = createRequestLimit(parts.keyLimit, 'api-key', parts.inFlight)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { authorization, 'x-api-token': header } = request.headers
     const text = authorization === undefined ? header : bearerKey(authorization)

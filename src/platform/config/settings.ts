@@ -218,6 +218,11 @@ export const settings = {
     'Who may register an organization: only the first user, or anyone (`open`).',
     oneOf('first-user', 'open'),
   ),
+  SIGNUPS_PER_HOUR: setting(
+    '10',
+    'Organizations that may be registered from one client address (for IPv6, from one /64 network) in an hour. 0 means no limit.',
+    wholeNumber(0, 1_000_000),
+  ),
   LOG_LEVEL: setting(
     'info',
     'fatal, error, warn, info, debug, trace or silent.',

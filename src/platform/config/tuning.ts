@@ -8,9 +8,13 @@ export const tuning = {
   taskProcesses: Math.max(2, availableParallelism()),
   /** Open HTTP connections per process. Further ones are closed. */
   httpConnectionsMax: 10_000,
+  /** Of one IPv4 address or IPv6 /64. Those of reverse proxies are not limited. */
+  httpConnectionsPerNetwork: 200,
+  /** Requests of one API key or user that are in progress in a process. 0 means no limit, here and below. */
+  requestsInFlightPerCaller: 100,
   /** GET /ready fails if less space is free for the spool or the embedded database. */
   diskFreeMibMin: 256,
-  /** Requests of one user to the management API, with bursts of ten times as many. 0 means no limit, here and below. */
+  /** Requests of one user to the management API, with bursts of ten times as many. */
   sessionRequestsPerSecond: 100,
   /** Requests of one client address to register, sign in and accept invitations. */
   signInRequestsPerMinute: 60,

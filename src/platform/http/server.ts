@@ -15,6 +15,7 @@ import { rememberLast } from '../runtime/remember-last.ts'
 import { Refusal, type RefusalType } from '../values/errors.ts'
 import { type AccessLogOptions, logRequests } from './access-log.ts'
 import { basePathOf } from './base-path.ts'
+import { type ConnectionLimit, limitConnections } from './connections-per-network.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer, type ErrorAnswer } from './errors.ts'
 import { createJsonParser } from './json-body.ts'
@@ -43,6 +44,7 @@ export type ServerOptions = {
   baseUrl: () => string
   trustProxy: boolean
   connectionsMax?: number
+  connectionLimit?: ConnectionLimit
   bodyTimeoutMs?: number
   /** Returns how a request for an unknown path or method is answered, or undefined: like all others. */
   unknownRouteAnswerOf?: (request: FastifyRequest) => ErrorAnswer | undefined
@@ -112,6 +114,7 @@ export function createServer(options: ServerOptions): Server {
   if (options.organizationOf) logRequests(server, { log, organizationOf: options.organizationOf })
   nameSections(server)
   if (connectionsMax !== undefined) server.server.maxConnections = connectionsMax
+  if (options.connectionLimit) limitConnections(server, options.connectionLimit)
   closeSlowRequests(server, options.bodyTimeoutMs ?? bodyTimeoutMs)
   server.removeContentTypeParser('text/plain')
   readJson(server)
