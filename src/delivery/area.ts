@@ -31,7 +31,7 @@ const mailServerTestsBurst = 20
 /** Looking up DNS records, and making DKIM keys. */
 const domainChecks: StageLimits = {
   perOrganization: 2,
-  overall: 10,
+  overall: 20,
   waitingPerOrganization: 10,
   waitMs: 10_000,
 }
@@ -78,7 +78,7 @@ export function deliveryArea(platform: Platform, delivery: Delivery, hooks: Deli
   return {
     routes: {
       organization: [
-        domainRoutes({ ...domains, read, checks: stageRegistry.stage('domain checks', domainChecks) }),
+        domainRoutes({ ...domains, read, checks: stageRegistry.stage('domain checks', 'peer', domainChecks) }),
         warmUpRoutes({ db }),
         receivingSiteRoutes({ db, read, sites }),
         mailServerRoutes(mailServerParts(platform, delivery, hooks)),
@@ -141,7 +141,7 @@ function mailServerParts(
     onConnectionChange,
     onChanged: (organizationId) => servers.changed(organizationId),
     connector,
-    tests: stageRegistry.stage('mail server tests', mailServerTests),
+    tests: stageRegistry.stage('mail server tests', 'peer', mailServerTests),
     testLimit: new RateLimit({
       perSecond: tests / 60,
       burst: mailServerTestsBurst,

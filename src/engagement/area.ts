@@ -81,7 +81,7 @@ export function engagementArea(platform: Platform, engagement: Engagement, below
           tokens,
           box,
           addresses: webhookAddresses,
-          reports: platform.stageRegistry.stage('provider reports', providerReports),
+          reports: platform.stageRegistry.stage('provider reports', 'service', providerReports),
         }),
         trackingRoutes({ tokens, hits, hitLimit: new HitLimit(metrics), addresses, pages }),
       ],

@@ -73,7 +73,7 @@ export function eventsArea(platform: Platform, { recorder }: Events, hooks: Even
   const counts = new PendingCounter(db)
   const counting = new Loop({ name: 'add counts', everyMs: countEveryMs, run: () => counts.run(), failures })
   const waiting = new WaitingReaders(db, failures)
-  const testing = stageRegistry.stage('webhook tests', testLimits(platform.limits.webhookConcurrency))
+  const testing = stageRegistry.stage('webhook tests', 'peer', testLimits(platform.limits.webhookConcurrency))
   const webhooks = webhooksOf(platform, hooks, testing)
   const exports = exportsOf(platform, hooks, testing)
   const loop = loopsOf(platform)

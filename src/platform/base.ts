@@ -12,6 +12,8 @@ import type { AppSecrets } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
 import type { TaskChild } from './tasks/task-child.ts'
+import { dayMs, newForDays } from './values/durations.ts'
+import { timeOfId } from './values/ids.ts'
 
 export type BaseOptions = {
   config: Config
@@ -29,10 +31,14 @@ export type BaseOptions = {
 
 export type Base = ReturnType<typeof createBase>
 
+/** Organizations are not new if strangers cannot register any, or as many as they like. */
+const isNewFor = ({ SIGNUP: signup, SIGNUPS_PER_HOUR: perHour }: Config) =>
+  signup === 'open' && perHour > 0 ? (id: string) => Date.now() - timeOfId(id) < newForDays * dayMs : undefined
+
 /** What every area builds on, in the service and in its sending processes. */
 export function createBase({ spareTaskProcesses: spare, ...options }: BaseOptions) {
   const { config, limits, secrets, db, log, hints, metrics } = options
-  const stageRegistry = new StageRegistry()
+  const stageRegistry = new StageRegistry({ isNew: isNewFor(config) })
   stageRegistry.measure(metrics)
   const tasks = createTaskPool({
     processes: limits.taskProcesses,

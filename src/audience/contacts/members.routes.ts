@@ -14,8 +14,13 @@ const mib = 1024 * 1024
 const bodyBytesMax = 16 * mib
 /** 1.1 Mbit/s for the largest body. */
 const bodyTimeoutMs = 120_000
-/** Bytes of large bodies in memory. A body counts from its first byte to the response. */
-const largeBodies = { perOrganization: 32 * mib, overall: 128 * mib, waitingPerOrganization: 20, waitMs: 30_000 }
+/** Bytes of large bodies in memory. A body counts from its first byte to the response, however slowly it arrives. */
+const largeBodies = {
+  perOrganization: bodyBytesMax,
+  overall: 10 * bodyBytesMax,
+  waitingPerOrganization: 20,
+  waitMs: 30_000,
+}
 const smallBytesMax = 64 * 1024
 
 const MemberIn = Type.Object({
@@ -50,7 +55,7 @@ type MemberRouteParts = { members: MemberAdder; stageRegistry: StageRegistry }
 
 /** Public API: adds members to a group. */
 export function memberRoutes({ members, stageRegistry }: MemberRouteParts): FastifyPluginAsyncTypebox {
-  const bodies = stageRegistry.stage('bodies of members', largeBodies)
+  const bodies = stageRegistry.stage('bodies of members', 'client', largeBodies)
   return async (api) => {
     // Kept as bytes, because large bodies are parsed in a task process.
     api.removeContentTypeParser('application/json')

@@ -54,7 +54,7 @@ export class MemberAdder {
   constructor(db: Db, stages: StageRegistry, tasks: TaskPool) {
     this.#db = db
     this.#tasks = tasks
-    this.#additions = stages.stage('add members', additions)
+    this.#additions = stages.stage('add members', 'service', additions)
   }
 
   /**

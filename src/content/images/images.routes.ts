@@ -41,15 +41,17 @@ import {
 import { framesMax, pixelsMax, sideMax, storedBytesMax, storedWidthMax } from './prepare-image.task.ts'
 
 const mib = 1024 * 1024
-const retryAfterSeconds = 1
 /** Photos of phones are often larger than what is stored of them. */
 export const uploadBytesMax = 10 * mib
 /** 0.7 Mbit/s for the largest file. */
 const bodyTimeoutMs = 120_000
-/** Uploads that are received or processed. Slow clients can hold all of them, so there are more than can be processed. */
-const uploads = { perOrganization: 2, overall: 24, waitingPerOrganization: 20, waitMs: 30_000 }
-/** What has arrived of all uploads, in memory. */
-const receivedBytesMax = 128 * mib
+/** Bytes of uploads in memory. An upload counts from its first byte to the response, however slowly it arrives. */
+const uploads = {
+  perOrganization: uploadBytesMax,
+  overall: 12 * uploadBytesMax,
+  waitingPerOrganization: 20,
+  waitMs: 60_000,
+}
 const processing = { perOrganization: 2, overall: 6, waitingPerOrganization: 20, waitMs: 30_000 }
 
 const ImageOut = Named('Image', {
@@ -155,9 +157,8 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
 /** In its own plugin because its body is a file. */
 function uploadRoute(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
   const { stageRegistry } = parts
-  const uploading = stageRegistry.stage('image uploads', uploads)
-  const received = new Received()
-  const inProcess = stageRegistry.stage('image processing', processing)
+  const uploading = stageRegistry.stage('image uploads', 'client', uploads)
+  const inProcess = stageRegistry.stage('image processing', 'service', processing)
   const imageOut = imageOutFor(parts.baseUrl)
   return async (api) => {
     tagRoutes(api, 'Images')
@@ -194,43 +195,32 @@ The image is served at \`url\`, without a credential. An organization can have $
         const { name = 'image', alt_text: altText = '' } = request.query
         if (!request.body) throw wrongMediaType()
         const organizationId = organizationIdOf(request)
-        const image = await uploading.run(organizationId, () =>
-          received.hold(request.body, (bytes) =>
-            inProcess.run(organizationId, () => createImage(parts, organizationId, { name, altText, bytes })),
-          ),
-        )
+        const length = Number(request.headers['content-length'] ?? uploadBytesMax)
+        if (length > uploadBytesMax) throw fileTooLarge()
+        const create = async () => {
+          const bytes = await bytesOf(request.body)
+          return inProcess.run(organizationId, () => createImage(parts, organizationId, { name, altText, bytes }))
+        }
+        const image = await uploading.run(organizationId, create, length)
         return reply.status(201).send(created(imageOut(image)))
       },
     })
   }
 }
 
-/** The files in memory, which have a limited size together. */
-class Received {
-  #bytes = 0
-
-  /** Throws `Refusal` if the file is too large, or there is no room for it. */
-  async hold<Result>(content: Readable, use: (bytes: Buffer) => Promise<Result>): Promise<Result> {
-    const parts: Buffer[] = []
-    let length = 0
-    try {
-      for await (const part of content as AsyncIterable<Buffer>) {
-        length += part.length
-        this.#bytes += part.length
-        if (length > uploadBytesMax)
-          throw new Refusal('payload_too_large', `The file exceeds ${uploadBytesMax / mib} MB.`)
-        if (this.#bytes > receivedBytesMax)
-          throw new Refusal('unavailable', 'Too many images are being uploaded. Try again in a moment.', {
-            retryAfterSeconds,
-          })
-        parts.push(part)
-      }
-      return await use(Buffer.concat(parts))
-    } finally {
-      this.#bytes -= length
-    }
+/** Throws `Refusal` if the file is too large. */
+async function bytesOf(content: Readable): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of content as AsyncIterable<Buffer>) {
+    length += part.length
+    if (length > uploadBytesMax) throw fileTooLarge()
+    parts.push(part)
   }
+  return Buffer.concat(parts)
 }
+
+const fileTooLarge = () => new Refusal('payload_too_large', `The file exceeds ${uploadBytesMax / mib} MB.`)
 
 const toOut = outOf(
   ImageOut,

@@ -246,14 +246,17 @@ test('uploads that arrive slowly do not keep those of other organizations waitin
     const head = ['POST /api/v1/organization/images HTTP/1.1', 'host: a', `authorization: Bearer ${session}`]
     socket.write([...head, 'content-type: image/png', `content-length: ${9 * mib}`, '', ''].join('\r\n'))
     // More than connections buffer, so that it is being received.
-    await new Promise((written) => socket.write(Buffer.alloc(8 * mib), written))
-    return socket
+    const written = new Promise((resolve) => socket.write(Buffer.alloc(9 * mib - 1), resolve))
+    return { socket, written }
   }
   const slow: Socket[] = []
-  for (const name of ['a', 'b', 'c']) {
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
     const owner = await insertOwner(app.db, name, `${name}@example.com`)
     const session = await sessionOf(app.db, app.secrets, owner)
-    for (const _upload of [1, 2]) slow.push(await open(session))
+    // One of them waits for the other.
+    const [first, second] = [await open(session), await open(session)]
+    await Promise.any([first.written, second.written])
+    slow.push(first.socket, second.socket)
   }
   expect((await uploadImage(app, png)).status).toBe(201)
   for (const socket of slow) socket.destroy()

@@ -43,8 +43,8 @@ export class ServedImages {
   constructor(db: Db, bucketFiles: BucketFiles, stages: StageRegistry) {
     this.#db = db
     this.#bucketFiles = bucketFiles
-    this.#reads = stages.stage('image reads', reads)
-    this.#bucketReads = stages.stage('image reads from the bucket', bucketReads)
+    this.#reads = stages.stage('image reads', 'service', reads)
+    this.#bucketReads = stages.stage('image reads from the bucket', 'service', bucketReads)
   }
 
   /** Whether finding the image, or that there is none, needs no query. */

@@ -28,7 +28,7 @@ export type LinkResult = { url: string; status: (typeof linkStatuses)[number]; d
 /** Checks of links: each holds up to 4 sockets for up to 20 seconds. */
 const checks: StageLimits = {
   perOrganization: 1,
-  overall: 5,
+  overall: 10,
   waitingPerOrganization: 2,
   waitMs: 20_000,
 }
@@ -57,7 +57,7 @@ export class LinkChecker {
 
   constructor(options: Options) {
     this.#options = options
-    this.#checks = options.stages.stage('link checks', checks)
+    this.#checks = options.stages.stage('link checks', 'peer', checks)
   }
 
   /** Returns the results in the order of `urls`. Throws `Refusal` if the organization has checked too many links. */

@@ -52,7 +52,7 @@ export class SiteLookup {
       waitingPerOrganization: pendingMax / 2,
       waitingMax: 2 * pendingMax,
     }
-    this.#queries = stages.stage('receiving site queries', queries)
+    this.#queries = stages.stage('receiving site queries', 'peer', queries)
     this.#reads = stages.batcher<Wanted, string | undefined>({
       ...common,
       name: 'find receiving sites',

@@ -87,7 +87,11 @@ export type FeedRouteParts = FeedParts & {
 
 /** The event feed. */
 export function feedRoutes(parts: FeedRouteParts): FastifyPluginAsyncTypebox {
-  const streams = parts.stageRegistry.add('event streams', new EventStreams({ ...parts.streamLimits, turnMs }))
+  const streams = parts.stageRegistry.add(
+    'event streams',
+    new EventStreams({ ...parts.streamLimits, turnMs }),
+    'client',
+  )
   return async (api) => {
     api.get('/events', {
       onRequest: requireScope('metrics:read'),

@@ -15,23 +15,23 @@ export function createDatabaseStages(registry: StageRegistry, databaseConnection
   }
   return {
     /** Searches, lists and reports, which may read many rows. */
-    queries: registry.stage('queries', queries),
+    queries: registry.stage('queries', 'service', queries),
     /** Metrics of the public API, which programs ask for many flows and days at the same time. */
-    metrics: registry.stage('metrics', {
+    metrics: registry.stage('metrics', 'service', {
       perOrganization: Math.max(1, Math.floor(databaseConnections / 10)),
       overall: queries.perOrganization,
       waitingPerOrganization: 1_000,
       waitMs: queries.waitMs,
     }),
     /** Counts of audiences while they are composed: one slice of an organization at a time, and few people who wait. */
-    audienceCounts: registry.stage('audience counts', {
+    audienceCounts: registry.stage('audience counts', 'service', {
       perOrganization: 1,
       overall: queries.perOrganization,
       waitingPerOrganization: 5,
       waitMs: 2_000,
     }),
     /** Slices of background work (`BoundedWork`). A job waits for its next slice without holding anything. */
-    work: registry.stage('work', {
+    work: registry.stage('work', 'service', {
       perOrganization: 1,
       overall: queries.perOrganization,
       waitingPerOrganization: 1_000,

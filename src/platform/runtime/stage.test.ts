@@ -115,3 +115,21 @@ test('calls take as many places as they weigh, and a heavy one is not overtaken 
   ])
   all()
 })
+
+test('new organizations share the places of one while more than half of the stage is used', async () => {
+  const isNew = (organizationId: string) => organizationId.startsWith('new')
+  const stage = new Stage({ ...limits, perOrganization: 2, overall: 8, isNew })
+  const { started, call, releaseOldest, releaseAll } = createCalls(stage)
+  const calls = [1, 2, 3, 4].flatMap((at) => [call(`new${at}`, `new${at}a`), call(`new${at}`, `new${at}b`)])
+  expect(started).toEqual(['new1a', 'new1b', 'new2a', 'new2b'])
+  // Calls of new organizations that wait do not keep others waiting.
+  const known = ['a', 'b'].flatMap((id) => [call(id, `${id}1`), call(id, `${id}2`)])
+  expect(started.slice(4)).toEqual(['a1', 'a2', 'b1', 'b2'])
+  while (started.length < 12) {
+    await releaseOldest()
+    expect(stage.used - stage.usedBy('a') - stage.usedBy('b')).toBeLessThanOrEqual(4)
+  }
+  await releaseAll()
+  expect(await Promise.all([...calls, ...known])).toHaveLength(12)
+  expect([stage.used, stage.organizations]).toEqual([0, 0])
+})

@@ -17,7 +17,15 @@ const waitingMax = 5_000
 const retryAfterSeconds = 1
 
 type Waiter = { weight: number; start: () => void; timer: NodeJS.Timeout }
-type Share = { used: number; waiting: Set<Waiter> }
+type Share = { used: number; waiting: Set<Waiter>; isNew: boolean }
+
+export type StageOptions = StageLimits & {
+  /**
+   * Whether an organization is new. Anyone can register several of them, so new organizations share the places of one in a
+   * stage that is more than half full.
+   */
+  isNew?: ((organizationId: string) => boolean) | undefined
+}
 
 /**
  * Work that organizations share: it has places, of which each organization may use some, so that one organization cannot
@@ -27,14 +35,18 @@ type Share = { used: number; waiting: Set<Waiter> }
  */
 export class Stage implements StageState {
   readonly #limits: StageLimits
+  readonly #isNew: (organizationId: string) => boolean
   readonly #shares = new Map<string, Share>()
   #used = 0
+  /** By new organizations. */
+  #usedByNew = 0
   #waiting = 0
   /** Whether a call that is within the share of its organization waits for others. Later calls then wait as well. */
   #isFull = false
 
-  constructor(limits: StageLimits) {
+  constructor({ isNew = () => false, ...limits }: StageOptions) {
     this.#limits = limits
+    this.#isNew = isNew
   }
 
   get limits() {
@@ -89,7 +101,7 @@ export class Stage implements StageState {
       this.#forget(organizationId, share)
       return undefined
     }
-    this.#start(share, taken)
+    this.#count(share, taken)
     return this.#releaseOnce(organizationId, taken)
   }
 
@@ -105,7 +117,7 @@ export class Stage implements StageState {
   #shareOf(organizationId: string): Share {
     let share = this.#shares.get(organizationId)
     if (!share) {
-      share = { used: 0, waiting: new Set() }
+      share = { used: 0, waiting: new Set(), isNew: this.#isNew(organizationId) }
       this.#shares.set(organizationId, share)
     }
     return share
@@ -114,36 +126,37 @@ export class Stage implements StageState {
   #enter(organizationId: string, weight: number): Promise<void> | undefined {
     const share = this.#shareOf(organizationId)
     if (!this.#mayStart(share, weight)) return this.#wait(organizationId, share, weight)
-    this.#start(share, weight)
+    this.#count(share, weight)
     return undefined
   }
 
   #leave(organizationId: string, weight: number): void {
     const share = this.#shares.get(organizationId)!
-    share.used -= weight
-    this.#used -= weight
+    this.#count(share, -weight)
     this.#forget(organizationId, share)
     this.#startNext()
   }
 
   #mayStart(share: Share, weight: number): boolean {
-    const { perOrganization, overall } = this.#limits
-    return (
-      share.waiting.size === 0 &&
-      share.used + weight <= perOrganization &&
-      !this.#isFull &&
-      this.#used + weight <= overall
-    )
+    const isFree = !this.#isFull && this.#used + weight <= this.#limits.overall
+    return isFree && share.waiting.size === 0 && this.#isWithinShare(share, weight)
   }
 
-  #start(share: Share, weight: number): void {
+  #isWithinShare(share: Share, weight: number): boolean {
+    const { perOrganization, overall } = this.#limits
+    if (share.used + weight > perOrganization) return false
+    return !share.isNew || this.#used + weight <= overall / 2 || this.#usedByNew + weight <= perOrganization
+  }
+
+  #count(share: Share, weight: number): void {
     share.used += weight
     this.#used += weight
+    if (share.isNew) this.#usedByNew += weight
   }
 
   #wait(organizationId: string, share: Share, weight: number): Promise<void> {
-    const { waitingPerOrganization, waitMs, perOrganization } = this.#limits
-    const isOfOthers = share.waiting.size === 0 && share.used + weight <= perOrganization
+    const { waitingPerOrganization, waitMs } = this.#limits
+    const isOfOthers = share.waiting.size === 0 && this.#isWithinShare(share, weight)
     if (share.waiting.size >= waitingPerOrganization || this.#waiting >= waitingMax) {
       this.#forget(organizationId, share)
       throw isOfOthers || share.waiting.size < waitingPerOrganization ? busy() : tooMany()
@@ -160,7 +173,7 @@ export class Stage implements StageState {
         weight,
         start: () => {
           end()
-          this.#start(share, weight)
+          this.#count(share, weight)
           resolve()
         },
         timer: setTimeout(() => {
@@ -185,11 +198,10 @@ export class Stage implements StageState {
   #startNext(): void {
     this.#isFull = false
     if (this.#waiting === 0) return
-    const { perOrganization, overall } = this.#limits
     for (const [organizationId, share] of this.#shares) {
       const [next] = share.waiting
-      if (!next || share.used + next.weight > perOrganization) continue
-      if (this.#used + next.weight > overall) {
+      if (!next || !this.#isWithinShare(share, next.weight)) continue
+      if (this.#used + next.weight > this.#limits.overall) {
         this.#isFull = true
         return
       }

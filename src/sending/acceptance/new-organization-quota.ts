@@ -1,10 +1,9 @@
 import type { Db } from '../../platform/db/db.ts'
-import { dayMs } from '../../platform/values/durations.ts'
+import { dayMs, newForDays } from '../../platform/values/durations.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { type OrganizationId, timeOfId } from '../../platform/values/ids.ts'
 import { findNewOrganizations } from './new-organization-quota.sql.ts'
 
-const newForDays = 14
 const knownMax = 10_000
 
 /** The remaining quota of the organizations of one batch. */

@@ -19,7 +19,7 @@ const kilobytesOfEach = 512
 const copiesOfBodies = 3
 const largeEmails = { waitingPerOrganization: 100, waitMs: 60_000 }
 const installation = { ...largeEmails, perOrganization: 8 * 1024, overall: 16 * 1024 }
-const ownServers = { ...largeEmails, perOrganization: 4 * 1024, overall: 32 * 1024 }
+const ownServers = { ...largeEmails, perOrganization: 4 * 1024, overall: 40 * 1024 }
 /** An email whose mail server has not accepted it after this time does not delay those of other organizations any more. */
 const slowMs = 15_000
 
@@ -33,8 +33,8 @@ export class ContentStore {
   constructor(db: Db, stages: StageRegistry, tasks: TaskPool) {
     this.#db = db
     this.#tasks = tasks
-    this.#large = stages.stage('large emails (KiB)', installation)
-    this.#largeByOwnServers = stages.stage('large emails by own mail servers (KiB)', ownServers)
+    this.#large = stages.stage('large emails (KiB)', 'service', installation)
+    this.#largeByOwnServers = stages.stage('large emails by own mail servers (KiB)', 'peer', ownServers)
   }
 
   /**

@@ -27,8 +27,8 @@ export class Uploads {
 
   constructor(db: Db, stages: StageRegistry, { mibPerOrganization }: { mibPerOrganization: number }) {
     this.#db = db
-    this.#large = stages.stage('large requests', largeRequests)
-    this.#writes = stages.stage('chunk writes', chunkWrites)
+    this.#large = stages.stage('large requests', 'client', largeRequests)
+    this.#writes = stages.stage('chunk writes', 'service', chunkWrites)
     this.#bytesMax = mibPerOrganization * mib
   }
 

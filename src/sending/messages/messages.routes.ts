@@ -57,7 +57,7 @@ export type MessageParts = {
 
 export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
   const { db, read, senders } = parts
-  const downloadReads = parts.stageRegistry.stage('downloads', downloads)
+  const downloadReads = parts.stageRegistry.stage('downloads', 'service', downloads)
   const waitingContext = ({ member }: FastifyRequest) => ({
     relay: parts.relay?.state(),
     showsRelay: member !== null && isOperator(member),

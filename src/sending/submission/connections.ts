@@ -42,7 +42,7 @@ export class Connections {
 
   constructor(limits: SubmissionLimits, stages: StageRegistry) {
     this.#limits = limits
-    this.#receiving = stages.stage('submitted emails', {
+    this.#receiving = stages.stage('submitted emails', 'client', {
       perOrganization: limits.transactionsPerOrganizationMax,
       overall: limits.transactionsMax,
       waitingPerOrganization: 0,
