@@ -65,7 +65,14 @@ export function createSending(platform: Platform, { senders, carriers }: Deliver
   return {
     accountEmails: createAccountEmails(new SecretBox(secrets, 'account email'), carriers),
     /** For emails without a flow. */
-    submitting: { acceptor, uploads, senders, tasks, formats, requests: stages.stage('email requests', 'service', emailRequests) },
+    submitting: {
+      acceptor,
+      uploads,
+      senders,
+      tasks,
+      formats,
+      requests: stages.stage('email requests', 'service', emailRequests),
+    },
     testEmails: { acceptor, db, templates, runner, senders },
   }
 }

@@ -159,6 +159,7 @@ export function* inputsOf(
     )
   yield { name: 'unknown fields', body: () => unknown(88, '1') }
   yield { name: 'short unknown fields', body: () => unknown(8, '1') }
+  yield { name: 'as many unknown fields as are parsed', body: () => unknown(6, '1', Math.min(namesMax, left / 11)) }
   yield { name: 'unknown fields with long names', body: () => unknown(Math.min(50_000, left / 4), '1') }
   yield { name: 'a field name of hyphens', body: () => withFields(`"${'-'.repeat(left - 10)}":1`) }
   yield { name: 'deep arrays', body: () => withFields(`"x":${'['.repeat(left / 2)}${']'.repeat(left / 2)}`) }
@@ -241,6 +242,9 @@ export function* inputsOf(
 
 /** Fields that decide whether the rest of a request is read. */
 const identifying = /_id$|email|^(?:from|to|cc|bcc|reply_to|send_at|kind)$/
+
+/** Bodies with a few thousand names more are rejected before they are parsed. */
+const namesMax = 22_000
 
 /** Routes with attachments accept as many values. */
 const valuesMax = 33_000
