@@ -7,7 +7,7 @@ import { announceBroadcast } from './announce.ts'
 import type { AudienceCounts } from './audience/audience.sql.ts'
 import { countWholeAudience } from './audience/count-audience.ts'
 import { type Broadcast, updateContent, updateStatus } from './broadcasts.sql.ts'
-import { releaseHeldLanes } from './ledger/lanes.ts'
+import { releaseHeldLanes, wakeStep } from './ledger/lanes.ts'
 import { beginRound } from './ledger/ledger.sql.ts'
 import { checkFlow, checkSenders, getBroadcast, getLocked, readyToSend } from './lifecycle.ts'
 import { checkPlannedTime, nowInsteadOf, plannedStart } from './schedule.ts'
@@ -120,10 +120,16 @@ export async function resumeBroadcast(parts: ActionParts, key: Key): Promise<Bro
     if (current.status !== 'paused') throw notIn(current, 'Only a paused broadcast can be resumed.')
     await updateStatus(tx, key, { status: 'sending' })
     await releaseHeldLanes(tx, current)
+    // A step that waits for the time of the decision keeps it.
+    const { decidesAt, winner, now } = current
+    if (decidesAt === null || winner !== null || decidesAt <= now) await wakeStep(tx, current)
   })
 }
 
-/** Cancels what has not been sent. Emails that are being transferred at this moment still arrive. */
+/**
+ * Cancels what has not been sent. Emails that are being transferred at this moment still arrive. A broadcast that is sent again to
+ * failed recipients is sent as soon as that has ended.
+ */
 export async function cancelBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
   return change(parts, key, async (tx, current) => {
     if (!['scheduled', 'preparing', 'sending', 'paused'].includes(current.status))

@@ -44,6 +44,6 @@ export async function releaseHeldLanes(tx: Tx, key: Key, { allDue = false } = {}
   await resumeLanes(tx, key.organizationId, 'message.send', [retryLane(key.id)], { allDue })
 }
 
-/** The step that waits for the planned time runs now. If the planned time was moved, it is postponed to that. */
+/** A step that waits runs now, and may wait again: for the planned time, if that was moved. */
 export const wakeStep = (tx: Tx, { organizationId, id }: Key): Promise<void> =>
   resumeLanes(tx, organizationId, stepKind, [controlLane(id)], { allDue: true })

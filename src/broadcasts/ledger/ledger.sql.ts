@@ -133,13 +133,23 @@ export async function resetFailed(tx: Tx, { organizationId, id }: Key, range: Id
 export type LedgerCounts = Partial<Record<RecipientStatus, number>>
 
 /** Recipients of a range that were to be tried again are failed, as they were before. */
-export async function resetPending(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
+export const resetPending = (tx: Tx, key: Key, range: IdRange) => resetTo(tx, key, range, 'pending')
+
+/** Of a retry whose deferred emails were cancelled. */
+export const resetCancelled = (tx: Tx, key: Key, range: IdRange) => resetTo(tx, key, range, 'cancelled')
+
+async function resetTo(
+  tx: Tx,
+  { organizationId, id }: Key,
+  range: IdRange,
+  from: 'pending' | 'cancelled',
+): Promise<void> {
   const rows = await tx<Changed>`
     update broadcast_recipients set status = 'failed'
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
-      and status = 'pending'
+      and status = ${from}
     returning organization_id, broadcast_id, status`
-  addToCounts(tx, 'pending', rows)
+  addToCounts(tx, from, rows)
 }
 
 /** Counts the rows of a range of the ledger. */

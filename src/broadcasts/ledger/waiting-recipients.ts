@@ -10,6 +10,9 @@ const refreshAfterMs = 1_250
 /** A recipient of a chunk. `hasLeft`: its email has, or it gets none. */
 export type ChunkRecipient = PendingRecipient & { hasLeft?: true }
 
+/** Recipients that were read at the same time, on the clock of the process. */
+export type ReadRecipients = { recipients: readonly ChunkRecipient[]; readAt: number }
+
 type Find = (ids: readonly ContactId[]) => Promise<readonly ContactStanding[]>
 
 /**
@@ -20,21 +23,20 @@ type Find = (ids: readonly ContactId[]) => Promise<readonly ContactStanding[]>
  */
 export class WaitingRecipients {
   readonly #find: Find
-  readonly #lists: () => readonly (readonly ChunkRecipient[])[]
-  #readAt = Number.NEGATIVE_INFINITY
+  readonly #chunks: () => readonly ReadRecipients[]
   /** How long the last query took: otherwise a slow database would stop the broadcast. */
   #queryMs = 0
   #reading: Promise<void> | undefined
 
-  /** `lists`: those of the open chunks. */
-  constructor(find: Find, lists: () => readonly (readonly ChunkRecipient[])[]) {
+  /** `chunks`: those that are open. Their time is changed when they are read again. */
+  constructor(find: Find, chunks: () => readonly ReadRecipients[]) {
     this.#find = find
-    this.#lists = lists
+    this.#chunks = chunks
   }
 
-  /** Whether recipients that were read at this time, or again since, are known well enough. */
-  areRecent(readAt: number): boolean {
-    const ageMs = performance.now() - Math.max(readAt, this.#readAt)
+  /** Whether the recipients of a chunk are known well enough. */
+  areRecent({ readAt }: Pick<ReadRecipients, 'readAt'>): boolean {
+    const ageMs = performance.now() - readAt
     if (ageMs > refreshAfterMs) this.refresh().catch(() => {})
     return ageMs <= recentMs + this.#queryMs
   }
@@ -49,7 +51,8 @@ export class WaitingRecipients {
 
   async #refresh(): Promise<void> {
     const startedAt = performance.now()
-    const recipients = this.#lists().flatMap((list) => list.filter(({ hasLeft }) => !hasLeft))
+    const chunks = [...this.#chunks()]
+    const recipients = chunks.flatMap((chunk) => chunk.recipients.filter(({ hasLeft }) => !hasLeft))
     const rows = await this.#find(recipients.map(({ contactId }) => contactId))
     const standings = new Map(rows.map((row) => [row.id, row]))
     for (const recipient of recipients) {
@@ -58,7 +61,8 @@ export class WaitingRecipients {
       recipient.subscription = standing?.subscription ?? null
       recipient.suppressedBy = standing?.suppressedBy ?? null
     }
-    this.#readAt = startedAt
+    // Not those that were opened since: their rows may have been read before.
+    for (const chunk of chunks) chunk.readAt = startedAt
     this.#queryMs = performance.now() - startedAt
   }
 }

@@ -9,11 +9,9 @@ import { createParts } from '../prepare.ts'
 import { addReactions, noReactions } from '../results/reactions.ts'
 import { markDecided } from '../variants.sql.ts'
 import { isTesting } from '../variants.ts'
+import { pausedCheckEveryMs } from './finish.ts'
 
 export type DecideParts = LedgerParts & { db: Db }
-
-/** How often it is checked whether a paused broadcast was resumed. */
-const checkEveryMs = 1_000
 
 /**
  * Chooses the winner, unless a user has, and starts sending it to the rest. Returns `late` without changing anything if the
@@ -32,7 +30,7 @@ export async function decideBroadcast(parts: DecideParts, claim: Claim, id: Broa
     if (!broadcast || !isOpen(broadcast) || !isTesting(broadcast)) return end(null)
     // The last part of the sample enqueues the step again.
     if ((await selectOpenParts(tx, organizationId, id)).length > 0) return end(null)
-    if (broadcast.status === 'paused') return end(checkEveryMs)
+    if (broadcast.status === 'paused') return end(pausedCheckEveryMs)
     if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000) return 'late'
     const winner = broadcast.winner ?? best
     // A user chooses, or it was resumed since it was looked at.

@@ -63,14 +63,14 @@ export class RecipientAttempts {
     // Asked right before the email leaves.
     const holdBack = (): Skip | undefined => {
       if (this.#isHalted()) return halted
-      if (!this.#waiting.areRecent(chunk.readAt) || this.#suppressionOf(recipient)) return stale
+      if (!this.#waiting.areRecent(chunk) || this.#suppressionOf(recipient)) return stale
       recipient.hasLeft = true
       return undefined
     }
     try {
       let message: { row: SendRow; version: ReadyVersion } | undefined
       for (;;) {
-        if (!this.#waiting.areRecent(chunk.readAt)) await this.#waiting.refresh()
+        if (!this.#waiting.areRecent(chunk)) await this.#waiting.refresh()
         const suppression = this.#suppressionOf(recipient)
         if (suppression) return this.#unsent(recipient, suppression)
         if (!message) {

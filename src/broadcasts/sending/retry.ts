@@ -9,6 +9,9 @@ import { forLedger, type LedgerParts, sliceLedger } from '../ledger/ledger-slice
 /** Whether a broadcast that is being prepared was sent before, and is sent again to the recipients that failed. */
 export const isRetry = ({ recipients }: Broadcast): boolean => recipients !== null
 
+/** Whether it is being sent again to the recipients that failed. */
+export const isRepeated = ({ round }: Pick<Broadcast, 'round'>): boolean => round > 0
+
 /** Failed recipients become pending. It is stopped if the process is stopping. */
 export const resetAllFailed = (parts: LedgerParts, broadcast: Broadcast): Promise<SlicesEnd> =>
   sliceLedger(parts, broadcast, (tx, range) => resetFailed(tx, broadcast, range))

@@ -236,6 +236,66 @@ test('retrying needs an active flow but not the audience, and ends as it began i
   expect(await broadcast.ended()).toMatchObject({ reason: null, counts: { recipients: 3, sent: 3, failed: 0 } })
 })
 
+test('a broadcast stays sent if sending it again is cancelled, with the same failed recipients', async () => {
+  const relay = sharedRelay.reset()
+  const app = await newOrganization()
+  const { create, groups } = await createIncomplete(app)
+  const broadcast = await create(groups)
+  await broadcast.start()
+  const { counts } = await broadcast.ended()
+  expect(counts).toMatchObject({ sent: 2, failed: 1 })
+  const [found] = (await app.manage('GET', '/organization/contacts?query=incomplete')).body.data
+  await app.manage('PATCH', `/organization/contacts/${found.id}`, { attributes: { city: 'Graz' } })
+
+  // Cancelled while the failed recipients are being selected.
+  await app.db.begin(async (tx) => {
+    await tx`lock table broadcast_recipients in share mode`
+    expect((await broadcast.act('retry-failed')).status).toBe(200)
+    await until('the step to wait', async () => (await lockWaits(app.db)).length > 0)
+    expect((await broadcast.act('cancel')).status).toBe(200)
+  })
+  expect(await broadcast.ended()).toMatchObject({ status: 'sent', counts })
+
+  // Cancelled while an email is deferred.
+  relay.onSender = () => ({ code: 454, text: '4.7.0 Try again later' })
+  expect((await broadcast.act('retry-failed')).status).toBe(200)
+  await until('the deferred email', async () => (await broadcast.get()).counts.queued === 1)
+  expect((await broadcast.act('cancel')).status).toBe(200)
+  expect(await broadcast.ended()).toMatchObject({ status: 'sent', counts })
+
+  relay.onSender = () => undefined
+  expect((await broadcast.act('retry-failed')).status).toBe(200)
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 3, failed: 0 })
+})
+
+test('the last step of a paused broadcast waits until it is resumed, and no lane is left at the end', async () => {
+  const relay = sharedRelay.reset()
+  relay.onSender = () => ({ code: 454, text: '4.7.0 Try again later' })
+  const app = await newOrganization()
+  const { group, create } = await fill(app)
+  const broadcast = await create([await group('Readers', emails('reader', 1))])
+  await broadcast.start()
+  await until('the deferred email', async () => (await broadcast.get()).counts.queued === 1)
+  await broadcast.act('pause')
+  const id = parseId('brc', broadcast.id)
+  const waitMs = async () => {
+    const [step] = await app.db<{ ms: number }>`
+      select extract(epoch from due_at - now())::float8 * 1000 as ms from jobs where kind = 'broadcast.step' and lane = ${id}::text`
+    return step!.ms
+  }
+  await until('the step to wait', async () => (await waitMs()) > 10_000)
+  relay.onSender = () => undefined
+  await broadcast.act('resume')
+  expect(await waitMs()).toBeLessThan(10_000)
+  await app.db.statement`update jobs set due_at = now() where kind = 'message.send'`
+  await app.db.statement`update lanes set next_due_at = now() where kind = 'message.send'`
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 1 })
+  await until('its lanes to be deleted', async () => {
+    const lanes = await app.db`select from lanes where lane in (${id}::text, ${`${id}/0`}, ${`broadcast/${id}`})`
+    return lanes.length === 0
+  })
+})
+
 test('a recipient that is unsubscribed or suppressed after the start gets no email and is counted apart', async () => {
   const relay = sharedRelay.reset()
   const app = await newOrganization()

@@ -78,7 +78,7 @@ export class Turn {
     this.#part = input.part
     this.#waiting = new WaitingRecipients(
       (ids) => selectStandings(parts.db, input.part.organizationId, ids),
-      () => this.#open.map(({ recipients }) => recipients),
+      () => this.#open,
     )
     this.#attempts = new RecipientAttempts(parts, input, { waiting: this.#waiting, isHalted: () => this.#isHalted })
   }
