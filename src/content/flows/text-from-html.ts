@@ -3,7 +3,7 @@ import { type Piece, piecesOf } from './liquid/liquid.ts'
 export type HtmlToText = (html: string) => string
 
 // Converting takes about 90 µs per kilobyte, and no one reads a text of this length to its end.
-export const htmlLengthMax = 100_000
+const htmlLengthMax = 100_000
 // Nested elements take quadratic time: 20 ms for this many.
 const tagsMax = 4_000
 const depthMax = 200

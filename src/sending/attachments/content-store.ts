@@ -1,5 +1,5 @@
 import type { LargeEmail } from '@waxwing/smtp-client'
-import { fileIsGone, htmlLengthMax, type Piece } from '../../content/content.ts'
+import { fileIsGone, type Piece } from '../../content/content.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
@@ -10,6 +10,9 @@ import { findTextSource, storeText } from './contents.sql.ts'
 import { findWholeContent } from './contents.ts'
 import { emailTextTask } from './email-text.task.ts'
 import { startOf, streamEmail } from './streamed-email.ts'
+
+/** At least as much as the text of an email is derived from (`loadHtmlToText`). */
+const htmlLengthMax = 100_000
 
 /** The inbox stores this much of an email with attachments. */
 const inboxLengthMax = 1024 * 1024
