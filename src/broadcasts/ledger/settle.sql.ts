@@ -72,16 +72,12 @@ const inContactOrder = <Result extends { contactId: ContactId }>(results: readon
 
 type Settled = { organizationId: OrganizationId; broadcastId: BroadcastId; status: RecipientStatus }
 
-/** In the order of their ids, so that two processes that write rows of the same broadcasts cannot deadlock. */
-export const byBroadcast = <Item extends { broadcastId: BroadcastId }>(items: readonly Item[]) =>
-  groupBy(items, ({ broadcastId }) => broadcastId).sort(([a], [b]) => (a < b ? -1 : 1))
-
 /**
  * Moves recipients from one count of their broadcast to another. The counts are shared by all writers of a broadcast, so
  * this is the last statement of a transaction.
  */
 export function addToCounts(tx: Tx, from: RecipientStatus, settled: readonly Settled[]): void {
-  const rows = byBroadcast(settled).flatMap(([broadcastId, own]) => {
+  const rows = groupBy(settled, ({ broadcastId }) => broadcastId).flatMap(([broadcastId, own]) => {
     const { organizationId } = own[0]!
     const byStatus = groupBy(own, ({ status }) => status).map(([status, { length }]) => ({ status, by: length }))
     return [...byStatus, { status: from, by: -own.length }]

@@ -2,17 +2,11 @@ import { lockContacts } from '../../audience/audience.ts'
 import { type Recorded, recordEvents } from '../../events/events.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { enqueue } from '../../platform/queue/queue.ts'
+import { groupBy } from '../../platform/values/group-by.ts'
 import { type BroadcastMessage, insertBroadcastMessages, insertIntoInbox, type SendRow } from '../../sending/sending.ts'
 import type { RecipientStatus } from '../broadcasts.sql.ts'
 import { retryLane } from './lanes.ts'
-import {
-  addToCounts,
-  byBroadcast,
-  type RecipientResult,
-  type RetryResult,
-  updatePending,
-  updateQueued,
-} from './settle.sql.ts'
+import { addToCounts, type RecipientResult, type RetryResult, updatePending, updateQueued } from './settle.sql.ts'
 
 export type { RecipientResult, RetryResult } from './settle.sql.ts'
 
@@ -31,7 +25,7 @@ export async function settleRecipients(tx: Tx, results: readonly RecipientResult
   const settled: RecipientResult[] = []
   const messages: BroadcastMessage[] = []
   const knownMessages: SendRow[] = []
-  for (const [, sameBroadcast] of byBroadcast(results)) {
+  for (const [, sameBroadcast] of groupBy(results, ({ broadcastId }) => broadcastId)) {
     // Before the rows are written: from now until the commit, none of these contacts can be erased.
     const existing = await lockContacts(
       tx,
@@ -92,7 +86,7 @@ function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientRe
 /** Records the outcomes of deferred emails in the ledger. Called in the transaction that settles their jobs. */
 export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Promise<void> {
   const settled: RetryResult[] = []
-  for (const [, sameBroadcast] of byBroadcast(results)) {
+  for (const [, sameBroadcast] of groupBy(results, ({ broadcastId }) => broadcastId)) {
     const updated = await updateQueued(tx, sameBroadcast)
     settled.push(...sameBroadcast.filter(({ messageId }) => updated.has(messageId)))
   }
