@@ -576,7 +576,8 @@ test('a worker renews its leases while it waits for the database', async () => {
   const leaseOf = async () => +(await test.db<{ leasedUntil: Date }>`select leased_until from lanes`)[0]!.leasedUntil
   const { promise: loaded, resolve: load } = withResolvers()
   await using slow = startWorker(test.db, undefined, 16, { beforeLoad: () => loaded })
-  const first = await until('the lane to be claimed', async () => (await leaseOf()) > 0 && leaseOf())
+  await until('the lane to be claimed', async () => (await leaseOf()) > 0)
+  const first = await leaseOf()
   await using other = startWorker(test.db)
   await until('two renewals', async () => other.seen.length > 0 || (await leaseOf()) > first + 5_000)
   load()
