@@ -13,6 +13,8 @@ export type Claiming<Row> = {
 /** A node that is down is asked again after this time. Until it answers, the nodes are asked one by one. */
 const askAgainMs = 2_000
 
+/** Stands for a node that is not known: all nodes were asked at once, and one did not answer. */
+const someNode = 0
 /** The nodes that are down, and when they are asked again. All workers of a process share them. */
 const downNodes = new WeakMap<Db, Map<number, number>>()
 
@@ -45,14 +47,16 @@ export class Claims {
   }
 
   async #findDue(findDue: Claiming<never>['findDue']): Promise<readonly { organizationId: OrganizationId }[]> {
+    const now = performance.now()
+    if ((this.#down.get(someNode) ?? 0) <= now) this.#down.delete(someNode)
     if (this.#down.size === 0) {
       try {
         return await findDue()
       } catch (error) {
         if (!isConnectionFault(error)) throw error
+        this.#down.set(someNode, now + askAgainMs)
       }
     }
-    const now = performance.now()
     const nodes = await findOrganizationsByNode(this.#db)
     const asked = nodes.filter(({ node }) => (this.#down.get(node) ?? 0) <= now)
     // Only one worker asks a node that may still be down.
