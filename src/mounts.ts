@@ -1,7 +1,7 @@
 import { recordRequests } from './accounts/api-requests/record-requests.ts'
 import type { Accounts } from './accounts/area.ts'
-import { describePermissions, withScopes, withSecurity } from './accounts/people/describe-guards.ts'
 import { requireApiKey, requireCaller } from './accounts/people/guards.ts'
+import { requirePermissions } from './accounts/people/route-permissions.ts'
 import { FilterSchema } from './audience/segments/filter.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
 import { restrictTrackingHosts, type TrackingHosts } from './delivery/domains/tracking-hosts.ts'
@@ -39,7 +39,7 @@ export async function mountRoutes(
   const addAll = async (api: Server, mount: Mount) => {
     for (const { routes } of served.areas) for (const plugin of routes?.[mount] ?? []) await add(api, plugin)
   }
-  describePermissions(server)
+  requirePermissions(server)
   rejectUnknownParameters(server)
   server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
@@ -54,14 +54,7 @@ export async function mountRoutes(
   await addOperatorRoutes()
 
   const groups: [Mount, prefix: string, prepare: (api: Server) => void][] = [
-    [
-      'publicApi',
-      '/public/api/v1',
-      (api) => {
-        api.addHook('onRequest', withKey)
-        withSecurity(api, 'apiKey')
-      },
-    ],
+    ['publicApi', '/public/api/v1', (api) => api.addHook('onRequest', withKey)],
     [
       'signIn',
       '/api/v1',
@@ -104,7 +97,6 @@ function mountManagement(
     async (api) => {
       api.addHook('onRequest', requireCaller({ db, sessions, keys, keyLimit, userLimit, inFlight }))
       api.addHook('preSerialization', linkNextPage(baseUrl))
-      withScopes(api)
       await addAll(api, 'member')
       await add(
         api,

@@ -11,19 +11,12 @@ export type { DefaultSender } from './people/default-sender.ts'
 export { findDefaultSender, proposeDefaultSender, removeDefaultSender } from './people/default-sender.ts'
 export type { Member } from './people/guards.ts'
 export {
-  callerMayBroadcast,
-  isOperator,
   keyOf,
   keyTextOf,
+  may,
   memberOf,
-  operatorsOnly,
   organizationIdOf,
   organizationNameOf,
-  requireBroadcaster,
-  requireOperator,
-  requireOperatorForInstallation,
-  requireOwner,
-  requireScope,
   targetOf,
   timezoneOf,
   userIdOf,
@@ -32,6 +25,9 @@ export type { KeyCache, KnownKey } from './people/key-cache.ts'
 export { apiKeyPattern, hashKey } from './people/key-cache.ts'
 export { prepareResetEmails } from './people/password-resets.ts'
 export { generatePassword } from './people/passwords.ts'
+export type { Permission } from './people/permissions.ts'
+export { personMay, rolePermissions, scopeOf } from './people/permissions.ts'
+export { lackOf } from './people/route-permissions.ts'
 export type { Scope } from './people/scopes.ts'
 export { hasScope } from './people/scopes.ts'
 export { Sessions } from './people/sessions.ts'

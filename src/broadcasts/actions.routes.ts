@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf, requireBroadcaster } from '../accounts/accounts.ts'
+import { may, organizationIdOf, type Permission } from '../accounts/accounts.ts'
 import { BlockerCode, BlockersOut, blockerCodes } from '../content/content.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok } from '../platform/http/envelope.ts'
 import { tagRoutes } from '../platform/http/tags.ts'
@@ -22,7 +22,7 @@ import {
 import type { Broadcast } from './broadcasts.sql.ts'
 import { notSent, VariantName } from './drafts/check.routes.ts'
 import { checkAccepted, findStartWarnings, type WarningParts } from './drafts/start-warnings.ts'
-import { type Confirmation as ConfirmedNumbers, mayAnnounce } from './sending/service-announcements.ts'
+import type { Confirmation as ConfirmedNumbers } from './sending/service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { variantKeys } from './variants.ts'
 
@@ -66,7 +66,7 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
     api.post('/broadcasts/:id/choose-variant', {
-      onRequest: requireBroadcaster,
+      config: { permission: 'broadcasts:send' },
       schema: {
         operationId: 'chooseBroadcastVariant',
         summary: 'Choose a variant of a broadcast',
@@ -92,7 +92,7 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
       act: (parts: StartParts, key: Key, confirmation: ConfirmedNumbers) => Promise<Broadcast>,
     ) =>
       api.post(`/broadcasts/:id/${path}`, {
-        onRequest: requireBroadcaster,
+        config: { permission: 'broadcasts:send' },
         schema: { ...documentation, params: IdParams, body: Confirmation, response: accepts(StartedOut) },
         handler: async (request, reply) => {
           const warnings = await findStartWarnings(parts, keyOf(request))
@@ -147,10 +147,10 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
       path: string,
       documentation: Documentation,
       act: (parts: StartParts, key: Key) => Promise<Broadcast>,
-      needsPermission = false,
+      permission: Permission = 'broadcasts:write',
     ) =>
       api.post(`/broadcasts/:id/${path}`, {
-        ...(needsPermission && { onRequest: requireBroadcaster }),
+        config: { permission },
         schema: { ...documentation, params: IdParams, response: answers(BroadcastOut) },
         handler: async (request) => ok(broadcastOut(await act(parts, keyOf(request)))),
       })
@@ -174,7 +174,7 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
         errors: { conflict: 'The broadcast is not paused.' },
       },
       resumeBroadcast,
-      true,
+      'broadcasts:send',
     )
     plain(
       'cancel',
@@ -200,7 +200,7 @@ export function broadcastActionRoutes(parts: StartParts & WarningParts): Fastify
         },
       },
       retryFailed,
-      true,
+      'broadcasts:send',
     )
   }
 }
@@ -217,5 +217,5 @@ const keyOf = (request: FastifyRequest<{ Params: { id: string } }>): Key => ({
 const confirmationOf = (request: FastifyRequest<{ Body: Static<typeof Confirmation> }>): ConfirmedNumbers => ({
   recipients: request.body?.expected_recipients,
   unsubscribed: request.body?.expected_unsubscribed,
-  mayAnnounce: mayAnnounce(request),
+  mayAnnounce: may(request, 'broadcasts:announce'),
 })

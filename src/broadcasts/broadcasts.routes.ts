@@ -1,14 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import {
-  callerMayBroadcast,
-  isOperator,
-  isViaMcp,
-  organizationIdOf,
-  timezoneOf,
-  userIdOf,
-} from '../accounts/accounts.ts'
+import { isViaMcp, may, organizationIdOf, timezoneOf, userIdOf } from '../accounts/accounts.ts'
 import type { BoundedRead } from '../platform/db/bounded-read.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../platform/http/envelope.ts'
@@ -32,7 +25,6 @@ import { recipientRoutes } from './results/recipients.routes.ts'
 import { resultRoutes } from './results/results.routes.ts'
 import { BroadcastResults } from './results/results.ts'
 import { draftSendAgain } from './send-again.ts'
-import { mayAnnounce } from './sending/service-announcements.ts'
 import { findWaits, type WaitingParts } from './sending/waiting.ts'
 import { BroadcastEdit, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
@@ -48,6 +40,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     tagRoutes(api, 'Broadcasts')
     api.addHook('onClose', () => results.stop())
     api.get('/broadcasts', {
+      config: { permission: 'broadcasts:read' },
       schema: {
         operationId: 'listBroadcasts',
         summary: 'List broadcasts',
@@ -77,6 +70,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     })
 
     api.post('/broadcasts', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'createBroadcast',
         summary: 'Create a broadcast',
@@ -98,6 +92,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     })
 
     api.get('/broadcasts/:id', {
+      config: { permission: 'broadcasts:read' },
       schema: {
         operationId: 'getBroadcast',
         summary: 'Get a broadcast',
@@ -112,7 +107,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
         const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
         const counted = await results.get(broadcast)
         const { reactions, countedAt } = counted
-        const waits = await findWaits(parts, broadcast, request.member !== null && isOperator(request.member))
+        const waits = await findWaits(parts, broadcast, may(request, 'installation:read'))
         return ok({
           ...broadcastOut(broadcast),
           waiting: waits.map(waitOut),
@@ -127,6 +122,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     })
 
     api.patch('/broadcasts/:id', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'updateBroadcast',
         summary: 'Update a broadcast',
@@ -153,6 +149,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     })
 
     api.delete('/broadcasts/:id', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'deleteBroadcast',
         summary: 'Delete a broadcast',
@@ -168,6 +165,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     })
 
     api.post('/broadcasts/:id/duplicate', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'duplicateBroadcast',
         summary: 'Duplicate a broadcast',
@@ -184,6 +182,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
     })
 
     api.post('/broadcasts/:id/send-again', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'sendBroadcastAgain',
         summary: 'Create a draft for recipients who did not open',
@@ -212,6 +211,6 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
 
 /** A client of MCP asks its user before it starts a broadcast, so it may not change one afterwards. */
 const editorOf = (request: FastifyRequest): Editor => ({
-  mayStart: callerMayBroadcast(request) && !isViaMcp(request),
-  mayAnnounce: mayAnnounce(request),
+  mayStart: may(request, 'broadcasts:send') && !isViaMcp(request),
+  mayAnnounce: may(request, 'broadcasts:announce'),
 })

@@ -1,5 +1,5 @@
 import type { preHandlerAsyncHookHandler, RouteOptions } from 'fastify'
-import { callerMayBroadcast, organizationIdOf } from '../accounts/accounts.ts'
+import { may, organizationIdOf } from '../accounts/accounts.ts'
 import { findSegmentAndUsers } from '../audience/audience.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { UsedByBroadcasts } from '../platform/http/policies.ts'
@@ -14,7 +14,7 @@ export function protectScheduled(api: Server, db: Db): void {
     const usedBy = route.config?.changesScheduled
     if (!usedBy) return
     const guard: preHandlerAsyncHookHandler = async (request) => {
-      if (callerMayBroadcast(request)) return
+      if (may(request, 'broadcasts:send')) return
       const changed = usedBy(request)
       const name = changed && (await findScheduled(db, organizationIdOf(request), changed))
       if (name !== undefined)

@@ -9,7 +9,9 @@ type Operation = {
   responses: Record<string, Response>
   parameters?: Parameter[]
   requestBody?: Body
-  'x-permission'?: string
+  operationId: string
+  'x-permission': string
+  'x-installation-permission'?: string
 }
 type Document = { paths: Record<string, Record<string, Operation>>; components: object }
 
@@ -18,8 +20,11 @@ export type DocumentedOperation = {
   path: string
   query: string[]
   fields: string[]
-  /** Who may call it, if not every member: `owner`, `operator` or `broadcaster`. */
-  permission: string | undefined
+  id: string
+  /** What a person needs to call it. */
+  permission: string
+  /** Whether it needs another permission for what belongs to the installation. */
+  ofInstallation: boolean
 }
 
 /** Values of the query parameters that some operations require. */
@@ -64,12 +69,14 @@ export class OpenApiCheck {
   /** All operations of the document, with the names of their query parameters and of the fields of their bodies. */
   operations(): DocumentedOperation[] {
     return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { parameters = [], requestBody, 'x-permission': permission }]) => ({
+      Object.entries(methods).map(([method, { parameters = [], requestBody, ...operation }]) => ({
+        id: operation.operationId,
         method: method.toUpperCase(),
         path,
         query: parameters.flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : [])),
         fields: this.#fieldsOf(requestBody),
-        permission,
+        permission: operation['x-permission'],
+        ofInstallation: 'x-installation-permission' in operation,
       })),
     )
   }

@@ -98,6 +98,7 @@ export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPlugin
   return async (api) => {
     tagRoutes(api, 'API requests')
     api.get('/api-requests', {
+      config: { permission: 'api_requests:read' },
       schema: {
         operationId: 'listApiRequests',
         summary: 'List requests of API keys',
@@ -147,6 +148,7 @@ export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPlugin
     })
 
     api.get('/api-requests/:id', {
+      config: { permission: 'api_requests:read' },
       schema: {
         operationId: 'getApiRequest',
         summary: 'Get a request of an API key',

@@ -34,9 +34,6 @@ export type User = {
   createdAt: Date
 }
 
-export const mayBroadcast = ({ role, mayBroadcast }: Pick<User, 'role' | 'mayBroadcast'>): boolean =>
-  role === 'owner' || mayBroadcast
-
 /** A user with the fields needed for authentication. */
 export type Account = User & { passwordHash: string; sessionEpoch: number }
 

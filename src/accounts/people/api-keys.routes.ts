@@ -47,6 +47,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
   return async (api) => {
     tagRoutes(api, 'API keys')
     api.get('/api-keys', {
+      config: { permission: 'api_keys:read' },
       schema: {
         operationId: 'listApiKeys',
         summary: 'List API keys',
@@ -58,6 +59,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
     })
 
     api.post('/api-keys', {
+      config: { permission: 'api_keys:write' },
       schema: {
         operationId: 'createApiKey',
         summary: 'Create an API key',
@@ -90,6 +92,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
     })
 
     api.delete('/api-keys/:id', {
+      config: { permission: 'api_keys:write' },
       schema: {
         operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
@@ -123,6 +126,7 @@ export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
   })
   return async (api) => {
     api.get('/token/check', {
+      config: { permission: 'apiKey' },
       schema: {
         tags: ['Public API'],
         operationId: 'checkToken',

@@ -3,9 +3,10 @@ import type { Db, Tx } from '../../platform/db/db.ts'
 import { conflict, invalid, notFound, Refusal } from '../../platform/values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
-import { mayBroadcast, type User } from './accounts.sql.ts'
+import type { User } from './accounts.sql.ts'
 import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey } from './api-keys.sql.ts'
 import { hashKey } from './key-cache.ts'
+import { personMay } from './permissions.ts'
 import { publicScopes, type Scope, scopes } from './scopes.ts'
 
 const keysMax = 100
@@ -27,7 +28,7 @@ export async function createApiKey(
   const name = checkName(input.name)
   if (input.scopes?.length === 0)
     throw invalid({ path: 'scopes', problem: `must contain at least one of ${scopes.join(', ')}` })
-  if (input.scopes?.includes('broadcasts:send') && !mayBroadcast(creator))
+  if (input.scopes?.includes('broadcasts:send') && !personMay(creator, 'broadcasts:send'))
     throw new Refusal(
       'forbidden',
       "You can't start broadcasts, so you can't create a key with the scope broadcasts:send. Ask an owner for permission.",

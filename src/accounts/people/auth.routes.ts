@@ -29,6 +29,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.get('/auth/state', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'getRegistrationStatus',
         summary: 'Get the registration status',
@@ -57,6 +58,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/auth/register', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'register',
         summary: 'Create an organization and its owner',
@@ -91,6 +93,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/auth/login', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'login',
         summary: 'Sign in',

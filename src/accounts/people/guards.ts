@@ -6,10 +6,10 @@ import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { OrganizationId, UserId } from '../../platform/values/ids.ts'
-import { findMember, type Member, mayBroadcast } from './accounts.sql.ts'
+import { findMember, type Member } from './accounts.sql.ts'
 import type { KnownKey } from './api-keys.sql.ts'
 import { apiKeyPattern, type KeyCache } from './key-cache.ts'
-import { hasScope, type Scope } from './scopes.ts'
+import { keyMay, type Permission, personMay } from './permissions.ts'
 import { touchSession } from './sessions.sql.ts'
 import { passwordMark, type Sessions } from './sessions.ts'
 
@@ -21,10 +21,6 @@ declare module 'fastify' {
     apiKey: KnownKey | null
     /** Set by the guard of the management API. Read it with memberOf. */
     member: Member | null
-  }
-  interface FastifyContextConfig {
-    /** The scope that API keys need for a route of the management API. Without it, the route requires a session. */
-    scope?: Scope
   }
 }
 
@@ -91,13 +87,6 @@ const findKey = (keys: KeyCache, text: unknown, address: string) =>
 export const organizationOf = (request: FastifyRequest): OrganizationId | undefined =>
   request.apiKey?.organizationId ?? request.member?.organizationId
 
-/** Guard of a route: requires this scope. */
-export function requireScope(scope: Scope) {
-  const guard = (request: FastifyRequest, _reply: FastifyReply, done: Done): void =>
-    done(hasScope(keyOf(request).scopes, scope) ? undefined : insufficientScope(scope))
-  return Object.assign(guard, { scope })
-}
-
 /** Guard of the management API: requires a valid session of a current member whose password has not changed since. */
 export function requireMember({ db, sessions, userLimit, inFlight }: MemberParts) {
   const limitRequest = createRequestLimit(userLimit, 'user', inFlight)
@@ -122,8 +111,7 @@ async function touch(db: Db, member: Member): Promise<void> {
 }
 
 /**
- * Guard of the management API: requires a session, or an API key with the scope of the route. The key is sent in
- * `X-Api-Token` or as a bearer token.
+ * Guard of the management API: requires a session, or an API key. The key is sent in `X-Api-Token` or as a bearer token.
  */
 export function requireCaller(parts: MemberParts & KeyParts) {
   const requireSession = requireMember(parts)
@@ -136,74 +124,12 @@ export function requireCaller(parts: MemberParts & KeyParts) {
     if (!key) throw new Refusal('unauthorized', 'The API key is invalid. Send a valid key or sign in.')
     request.apiKey = key
     limitRequest(key.id, reply)
-    checkScope(key, request.routeOptions.config.scope)
   }
 }
 
-function checkScope(key: KnownKey, scope: Scope | undefined): void {
-  if (scope === undefined)
-    throw new Refusal('forbidden', 'API keys cannot call this operation. It requires a signed-in user.')
-  if (key.publicOnly)
-    throw new Refusal(
-      'insufficient_scope',
-      `This API key can call the public API only. Create a key with the scope ${scope}.`,
-    )
-  if (!hasScope(key.scopes, scope)) throw insufficientScope(scope)
-}
-
-const insufficientScope = (scope: Scope) =>
-  new Refusal('insufficient_scope', `This API key does not have the scope ${scope}.`)
-
-/** Guard of routes for owners. */
-export async function requireOwner(request: FastifyRequest): Promise<void> {
-  if (memberOf(request).role !== 'owner') throw new Refusal('forbidden', 'Only owners of the organization can do this.')
-}
-
-/**
- * Guard of routes that start sending to many contacts. A session needs the permission; an API key needs the scope of the
- * route and a creator who still has the permission.
- */
-export async function requireBroadcaster({ apiKey, member }: FastifyRequest): Promise<void> {
-  if (member && !mayBroadcast(member))
-    throw new Refusal('forbidden', "You can't start broadcasts. Ask an owner for permission.")
-  if (apiKey && !apiKey.creatorMayBroadcast)
-    throw new Refusal(
-      'forbidden',
-      "The person who created this API key can't start broadcasts or has left the organization. Create a new key.",
-    )
-}
-
-/** Whether the caller may start or change broadcasts. */
-export const callerMayBroadcast = ({ apiKey, member }: FastifyRequest): boolean =>
-  apiKey ? apiKey.creatorMayBroadcast && hasScope(apiKey.scopes, 'broadcasts:send') : !!member && mayBroadcast(member)
-
-/** Guard of routes that concern the whole installation: requires an owner of the operator's organization. */
-export async function requireOperator(request: FastifyRequest): Promise<void> {
-  if (!isOperator(memberOf(request))) throw operatorsOnly()
-}
-
-/** The rejection of a change to what belongs to the whole installation. */
-export const operatorsOnly = () =>
-  new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')
-
-/**
- * Guard of routes with settings that are those of the whole installation in the organization of the operator, and those of the
- * organization in any other.
- */
-export async function requireOperatorForInstallation(request: FastifyRequest): Promise<void> {
-  if (memberOf(request).organization.isOperator) await requireOperator(request)
-}
-
-/** Returns the permission that the guards of a route require, as extensions of its OpenAPI operation. */
-export function permissionOf(guards: readonly unknown[]): { 'x-permission'?: string; 'x-scope'?: string } | undefined {
-  if (guards.includes(requireOwner)) return { 'x-permission': 'owner' }
-  if (guards.includes(requireOperator)) return { 'x-permission': 'operator' }
-  if (guards.includes(requireBroadcaster)) return { 'x-permission': 'broadcaster' }
-  const scoped = guards.find((guard) => typeof guard === 'function' && 'scope' in guard) as { scope: Scope } | undefined
-  return scoped && { 'x-scope': scoped.scope }
-}
-
-export const isOperator = ({ role, organization }: Member): boolean => role === 'owner' && organization.isOperator
+/** Whether the caller has the permission. */
+export const may = ({ apiKey, member }: FastifyRequest, permission: Permission): boolean =>
+  apiKey ? keyMay(apiKey, permission) : !!member && personMay(member, permission)
 
 export function keyOf(request: FastifyRequest): KnownKey {
   if (!request.apiKey) throw new Error('This route has no API key guard.')

@@ -19,7 +19,7 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import { emailPaths } from '../../platform/values/email-path.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
-import { memberOf, requireOwner, targetOf } from './guards.ts'
+import { memberOf, targetOf } from './guards.ts'
 import { selectInvitations } from './invitations.sql.ts'
 import {
   getInvitation,
@@ -70,7 +70,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
   return async (api) => {
     tagRoutes(api, 'Team')
     api.get('/invitations', {
-      onRequest: requireOwner,
+      config: { permission: 'team:write' },
       schema: {
         operationId: 'listInvitations',
         summary: 'List pending invitations',
@@ -82,7 +82,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
     })
 
     api.post('/invitations', {
-      onRequest: requireOwner,
+      config: { permission: 'team:write' },
       schema: {
         operationId: 'createInvitation',
         summary: 'Create an invitation',
@@ -115,7 +115,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
     })
 
     api.post('/invitations/:id/resend', {
-      onRequest: requireOwner,
+      config: { permission: 'team:write' },
       schema: {
         operationId: 'resendInvitation',
         summary: 'Send an invitation again',
@@ -137,7 +137,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
     })
 
     api.delete('/invitations/:id', {
-      onRequest: requireOwner,
+      config: { permission: 'team:write' },
       schema: {
         operationId: 'deleteInvitation',
         summary: 'Withdraw an invitation',
@@ -161,6 +161,7 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
   return async (api) => {
     tagRoutes(api, 'Team')
     api.get('/auth/invitations/:token', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'getInvitation',
         summary: 'Get an invitation',
@@ -183,6 +184,7 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
     })
 
     api.post('/auth/accept-invitation', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'acceptInvitation',
         summary: 'Accept an invitation',

@@ -11,7 +11,7 @@ import type { OrganizationId } from '../../platform/values/ids.ts'
 import { getOrganization, type Organization, type OrganizationChange, updateOrganization } from './accounts.sql.ts'
 import { checkTimeZone } from './accounts.ts'
 import type { DefaultSender } from './default-sender.sql.ts'
-import { memberOf, requireOwner } from './guards.ts'
+import { memberOf } from './guards.ts'
 import { nameMax, OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
 
 const timezoneMax = 64
@@ -45,6 +45,7 @@ export function organizationRoutes({
   return async (api) => {
     tagRoutes(api, 'Organization')
     api.get('', {
+      config: { permission: 'organization:read' },
       schema: {
         operationId: 'getOrganization',
         summary: 'Get the organization',
@@ -60,7 +61,7 @@ export function organizationRoutes({
     })
 
     api.patch('', {
-      onRequest: requireOwner,
+      config: { permission: 'organization:write' },
       schema: {
         operationId: 'updateOrganization',
         summary: 'Update the organization',

@@ -14,7 +14,8 @@ import { endAllSessions } from './credentials.sql.ts'
 import { deviceName } from './device-name.ts'
 import { deleteEmailChange, findPendingEmail, type PendingEmail } from './email-changes.sql.ts'
 import { type EmailChangeParts, requestEmailChange } from './email-changes.ts'
-import { isOperator, memberOf } from './guards.ts'
+import { memberOf } from './guards.ts'
+import { permissions, permissionsOf, personMay } from './permissions.ts'
 import { deleteSession, type SessionRow, selectSessions } from './sessions.sql.ts'
 import type { Sessions } from './sessions.ts'
 import {
@@ -53,6 +54,7 @@ const MeOut = Named('Me', {
   user: UserOut,
   organization: OrganizationOut,
   role: RoleOut,
+  permissions: Type.Array(oneOf(...permissions), { description: 'What you may do: `x-permission` of the operations.' }),
   operator: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
   mail: Type.Object({
     transport: { ...oneOf('inbox', 'smtp'), description: 'Where emails of the organization go.' },
@@ -84,7 +86,8 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     user: userOut(member),
     organization: organizationOut(member.organization),
     role: member.role,
-    operator: isOperator(member),
+    permissions: permissionsOf(member),
+    operator: personMay(member, 'installation:read'),
     mail: {
       transport: await parts.transportOf(member.organizationId),
       account_emails: await accountEmails.pathOf(member.organizationId, { isPrivate: true }),
@@ -97,6 +100,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.get('/me', {
+      config: { permission: 'profile:read' },
       schema: {
         operationId: 'getMe',
         summary: 'Get the signed-in user',
@@ -108,6 +112,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.patch('/me', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'updateMe',
         summary: 'Update your profile',
@@ -144,6 +149,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/me/email', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'changeEmail',
         summary: 'Change the email address',
@@ -164,6 +170,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.delete('/me/email', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'cancelEmailChange',
         summary: 'Cancel the change of the email address',
@@ -178,6 +185,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/me/password', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'changePassword',
         summary: 'Change the password',
@@ -198,6 +206,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.get('/me/sessions', {
+      config: { permission: 'profile:read' },
       schema: {
         operationId: 'listSessions',
         summary: 'List your sessions',
@@ -213,6 +222,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.delete('/me/sessions/:id', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'endSession',
         summary: 'End a session',
@@ -229,6 +239,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/me/sign-out', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'signOut',
         summary: 'Sign out',
@@ -244,6 +255,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/me/sign-out-everywhere', {
+      config: { permission: 'profile:write' },
       schema: {
         operationId: 'signOutEverywhere',
         summary: 'Sign out everywhere',

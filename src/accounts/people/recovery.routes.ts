@@ -26,6 +26,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.post('/auth/forgot-password', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'requestPasswordReset',
         summary: 'Request a password reset',
@@ -42,6 +43,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
     })
 
     api.post('/auth/check-password-reset', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'checkPasswordReset',
         summary: 'Check a password reset link',
@@ -57,6 +59,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
     })
 
     api.post('/auth/reset-password', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'resetPassword',
         summary: 'Set a new password with a reset link',
@@ -76,6 +79,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
     })
 
     api.post('/auth/check-email-change', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'checkEmailChange',
         summary: 'Check a link to confirm an email address',
@@ -94,6 +98,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
     })
 
     api.post('/auth/confirm-email-change', {
+      config: { permission: 'public' },
       schema: {
         operationId: 'confirmEmailChange',
         summary: 'Confirm a new email address',

@@ -3,6 +3,7 @@ import { Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.
 import { outOf } from '../../platform/http/out-of.ts'
 import { toText, type UserId } from '../../platform/values/ids.ts'
 import type { User } from './accounts.sql.ts'
+import { personMay } from './permissions.ts'
 import { passwordLengthMax, passwordLengthMin } from './passwords.ts'
 
 // Response schemas shared by several routes.
@@ -50,7 +51,7 @@ export const nameMax = 200
 export const userOut = outOf(
   UserOut,
   { id: 'usr' },
-  { can_start_broadcasts: ({ role, mayBroadcast }: User) => role === 'owner' || mayBroadcast },
+  { can_start_broadcasts: (user: User) => personMay(user, 'broadcasts:send') },
 )
 
 export const creatorOut = (id: UserId | null, email: string | null) => (id ? { id: toText('usr', id), email } : null)

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import type { OrganizationId, UserId } from '../../platform/values/ids.ts'
-import { memberOf, requireOwner, targetOf } from './guards.ts'
+import { memberOf, targetOf } from './guards.ts'
 import type { KeyCache } from './key-cache.ts'
 import { RoleOut, UserOut, userOut } from './shapes.ts'
 import { selectTeam, type TeamMember } from './team.sql.ts'
@@ -25,6 +25,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: TeamParts): Fast
   return async (api) => {
     tagRoutes(api, 'Team')
     api.get('/members', {
+      config: { permission: 'team:read' },
       schema: {
         operationId: 'listMembers',
         summary: 'List members',
@@ -35,7 +36,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: TeamParts): Fast
     })
 
     api.patch('/members/:id', {
-      onRequest: requireOwner,
+      config: { permission: 'team:write' },
       schema: {
         operationId: 'updateMember',
         summary: 'Change the role or the permissions of a member',
@@ -59,7 +60,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: TeamParts): Fast
     })
 
     api.delete('/members/:id', {
-      onRequest: requireOwner,
+      config: { permission: 'team:write' },
       schema: {
         operationId: 'removeMember',
         summary: 'Remove a member',

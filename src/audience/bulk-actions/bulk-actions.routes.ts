@@ -66,6 +66,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
   return async (api) => {
     tagRoutes(api, 'Contacts')
     api.get('/bulk-actions', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'listBulkActions',
         summary: 'List bulk actions',
@@ -79,6 +80,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
     })
 
     api.post('/bulk-actions', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'createBulkAction',
         summary: 'Change many contacts',
@@ -106,6 +108,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
     })
 
     api.get('/bulk-actions/:id', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'getBulkAction',
         summary: 'Get a bulk action',
@@ -117,6 +120,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
     })
 
     api.post('/bulk-actions/:id/cancel', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'cancelBulkAction',
         summary: 'Cancel a bulk action',

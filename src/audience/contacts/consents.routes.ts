@@ -35,6 +35,7 @@ export const ConsentOut = Named('Consent', {
 export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/contacts/:id/consents', {
+      config: { permission: 'contacts:read' },
       schema: {
         tags: ['Contacts'],
         operationId: 'listContactConsents',

@@ -93,6 +93,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   tagRoutes(api, 'Contacts')
   const reads = { fastRead: readQuickly, slowRead: readCounts }
   api.get('/contacts', {
+    config: { permission: 'contacts:read' },
     schema: {
       operationId: 'listContacts',
       summary: 'List contacts',
@@ -120,6 +121,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   })
 
   api.get('/contacts/count', {
+    config: { permission: 'contacts:read' },
     schema: {
       operationId: 'countContacts',
       summary: 'Count contacts',
@@ -135,6 +137,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   })
 
   api.get('/contacts/attributes', {
+    config: { permission: 'contacts:read' },
     schema: {
       operationId: 'listContactAttributes',
       summary: 'List contact attributes',
@@ -153,6 +156,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   })
 
   api.get('/segments/:id/count', {
+    config: { permission: 'contacts:read' },
     schema: {
       tags: ['Segments'],
       operationId: 'countSegment',
@@ -176,6 +180,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   })
 
   api.get('/contacts/export', {
+    config: { permission: 'contacts:read' },
     schema: {
       operationId: 'exportContacts',
       summary: 'Export contacts',
@@ -195,6 +200,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
   })
 
   api.post('/contacts', {
+    config: { permission: 'contacts:write' },
     bodyLimit: largeBodyBytesMax,
     schema: {
       operationId: 'createContact',
@@ -239,6 +245,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
 function readOne(api: Api, { db }: Parts): void {
   tagRoutes(api, 'Contacts')
   api.get('/contacts/:id', {
+    config: { permission: 'contacts:read' },
     schema: {
       operationId: 'getContact',
       summary: 'Get a contact',
@@ -257,6 +264,7 @@ function readOne(api: Api, { db }: Parts): void {
 function edit(api: Api, { db }: Parts): void {
   tagRoutes(api, 'Contacts')
   api.patch('/contacts/:id', {
+    config: { permission: 'contacts:write' },
     bodyLimit: largeBodyBytesMax,
     schema: {
       operationId: 'updateContact',

@@ -41,6 +41,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
   return async (api) => {
     tagRoutes(api, 'Groups')
     api.get('/groups', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'listGroups',
         summary: 'List groups',
@@ -66,6 +67,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
     })
 
     api.post('/groups', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'createGroup',
         summary: 'Create a group',
@@ -81,6 +83,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
     })
 
     api.get('/groups/:id', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'getGroup',
         summary: 'Get a group',
@@ -92,6 +95,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
     })
 
     api.patch('/groups/:id', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'updateGroup',
         summary: 'Rename a group',
@@ -105,6 +109,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
     })
 
     api.delete('/groups/:id', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'deleteGroup',
         summary: 'Delete a group',
@@ -126,6 +131,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
 function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db): void {
   tagRoutes(api, 'Groups')
   api.post('/groups/:id/members', {
+    config: { permission: 'contacts:write' },
     schema: {
       operationId: 'addContactsToGroup',
       summary: 'Add contacts to a group',
@@ -144,6 +150,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
   })
 
   api.delete('/groups/:id/members/:contact_id', {
+    config: { permission: 'contacts:write' },
     schema: {
       operationId: 'removeContactFromGroup',
       summary: 'Remove a contact from a group',

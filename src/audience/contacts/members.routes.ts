@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf } from '../../accounts/accounts.ts'
 import { answers, Named, Nullable, ok } from '../../platform/http/envelope.ts'
 import { similarField } from '../../platform/http/unknown-fields.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
@@ -61,9 +61,8 @@ export function memberRoutes({ members, stageRegistry }: MemberRouteParts): Fast
     api.removeContentTypeParser('application/json')
     api.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     api.post('/contacts/add-group-members', {
-      onRequest: requireScope('contacts:write'),
       bodyLimit: bodyBytesMax,
-      config: { bodyTimeoutMs },
+      config: { permission: 'contacts:write', bodyTimeoutMs },
       preParsing: async (request, reply) => {
         const bytes = Number(request.headers['content-length'] ?? bodyBytesMax)
         if (bytes <= smallBytesMax || bytes > bodyBytesMax) return

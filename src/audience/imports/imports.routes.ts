@@ -44,6 +44,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
   return async (api) => {
     tagRoutes(api, 'Contacts')
     api.get('/imports', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'listImports',
         summary: 'List recent imports',
@@ -57,6 +58,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
     })
 
     api.get('/imports/:id', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'getImport',
         summary: 'Get an import',
@@ -73,6 +75,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
     })
 
     api.post('/imports/:id/start', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'startImport',
         summary: 'Start an import that was checked',
@@ -88,6 +91,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
     })
 
     api.post('/imports/:id/cancel', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'cancelImport',
         summary: 'Cancel an import',
@@ -100,6 +104,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
     })
 
     api.post('/imports/:id/undo', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'undoImport',
         summary: 'Undo an import',
@@ -127,6 +132,7 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
     api.addContentTypeParser('text/csv', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
     api.post('/contacts/import/inspect', {
+      config: { permission: 'contacts:write' },
       bodyLimit: sliceBytes,
       schema: {
         operationId: 'inspectImportFile',
@@ -161,7 +167,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
     api.addContentTypeParser('text/csv', (_request, content, done) => done(null, content))
     api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
     api.post('/contacts/import', {
-      config: { bodyTimeoutMs: requestTimeoutMs },
+      config: { permission: 'contacts:write', bodyTimeoutMs: requestTimeoutMs },
       schema: {
         operationId: 'importContacts',
         summary: 'Import contacts from a CSV file',

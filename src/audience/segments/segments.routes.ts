@@ -29,6 +29,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
   return async (api) => {
     tagRoutes(api, 'Segments')
     api.get('/segments', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'listSegments',
         summary: 'List segments',
@@ -39,6 +40,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.post('/segments', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'createSegment',
         summary: 'Create a segment',
@@ -59,6 +61,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.get('/segments/:id', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'getSegment',
         summary: 'Get a segment',
@@ -75,7 +78,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.patch('/segments/:id', {
-      config: { changesScheduled: itsFilter },
+      config: { permission: 'contacts:write', changesScheduled: itsFilter },
       schema: {
         operationId: 'updateSegment',
         summary: 'Update a segment',
@@ -103,6 +106,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.delete('/segments/:id', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'deleteSegment',
         summary: 'Delete a segment',

@@ -33,6 +33,7 @@ const ListOut = Named('SuppressedAddresses', {
 export function suppressionListRoutes({ db, tasks }: { db: Db; tasks: TaskPool }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/suppressions/list', {
+      config: { permission: 'contacts:write' },
       bodyLimit: bodyBytesMax,
       schema: {
         tags: ['Suppressions'],

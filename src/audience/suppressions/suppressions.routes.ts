@@ -41,6 +41,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
   return async (api) => {
     tagRoutes(api, 'Suppressions')
     api.get('/suppressions', {
+      config: { permission: 'contacts:read' },
       schema: {
         operationId: 'listSuppressions',
         summary: 'List suppressions',
@@ -74,6 +75,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
     })
 
     api.post('/suppressions', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'createSuppression',
         summary: 'Suppress an address',
@@ -94,6 +96,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
     })
 
     api.delete('/suppressions/:email', {
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'deleteSuppression',
         summary: 'Remove the suppressions of an address',

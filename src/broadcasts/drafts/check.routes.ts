@@ -69,6 +69,7 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
     api.post('/broadcasts/:id/check', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'checkBroadcast',
         summary: 'Check a broadcast',
@@ -91,6 +92,7 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/broadcasts/count-audience', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'countBroadcastAudience',
         summary: 'Count an audience',
@@ -116,6 +118,7 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/broadcasts/:id/test', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'testBroadcast',
         summary: 'Send a test of a broadcast',

@@ -59,6 +59,7 @@ export function broadcastPreviewRoutes(parts: Parts): FastifyPluginAsyncTypebox 
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
     api.post('/broadcasts/:id/preview', {
+      config: { permission: 'broadcasts:write' },
       schema: {
         operationId: 'previewBroadcast',
         summary: 'Preview the email of a broadcast',

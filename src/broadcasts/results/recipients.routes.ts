@@ -92,6 +92,7 @@ function filterOf(query: Static<ReturnType<typeof Type.Object<typeof filterQuery
 export function recipientRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: BoundedRead): void {
   tagRoutes(api, 'Broadcasts')
   api.get('/broadcasts/:id/recipients', {
+    config: { permission: 'broadcasts:read' },
     schema: {
       operationId: 'listBroadcastRecipients',
       summary: 'List the recipients of a broadcast',
@@ -117,6 +118,7 @@ export function recipientRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], r
   })
 
   api.get('/broadcasts/:id/recipients/export', {
+    config: { permission: 'broadcasts:read' },
     schema: {
       operationId: 'exportBroadcastRecipients',
       summary: 'Export the recipients of a broadcast',

@@ -61,6 +61,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
   }
 
   api.get('/broadcasts/:id/links', {
+    config: { permission: 'broadcasts:read' },
     schema: {
       operationId: 'listBroadcastLinks',
       summary: 'List the links of a broadcast',
@@ -72,6 +73,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
   })
 
   api.get('/broadcasts/:id/hours', {
+    config: { permission: 'broadcasts:read' },
     schema: {
       operationId: 'getBroadcastHours',
       summary: 'Get the results of a broadcast by hour',
@@ -92,6 +94,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
   })
 
   api.get('/broadcasts/compare', {
+    config: { permission: 'broadcasts:read' },
     schema: {
       operationId: 'compareBroadcasts',
       summary: 'Compare broadcasts',

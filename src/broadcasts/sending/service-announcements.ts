@@ -1,11 +1,7 @@
-import type { FastifyRequest } from 'fastify'
 import { invalid, Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import type { AudienceCounts } from '../audience/audience.sql.ts'
 import type { Broadcast } from '../broadcasts.sql.ts'
-
-/** Of the members, only owners send service announcements. */
-export const mayAnnounce = ({ member }: Pick<FastifyRequest, 'member'>): boolean => !member || member.role === 'owner'
 
 type Declared = Pick<Broadcast, 'serviceAnnouncement'>
 

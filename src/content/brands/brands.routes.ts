@@ -79,6 +79,7 @@ export function brandRoutes({ db, read, baseUrl }: Parts): FastifyPluginAsyncTyp
   return async (api) => {
     tagRoutes(api, 'Brand')
     api.get('/brand', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'getBrand',
         summary: 'Get the brand',
@@ -89,6 +90,7 @@ export function brandRoutes({ db, read, baseUrl }: Parts): FastifyPluginAsyncTyp
     })
 
     api.patch('/brand', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'updateBrand',
         summary: 'Update the brand',

@@ -54,6 +54,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.get('/flows/:id/draft', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'getFlowDraft',
         summary: 'Get the draft of a flow',
@@ -67,6 +68,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.put('/flows/:id/draft', {
+      config: { permission: 'flows:write' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'saveFlowDraft',
@@ -92,6 +94,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.delete('/flows/:id/draft', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'discardFlowDraft',
         summary: 'Discard the draft of a flow',
@@ -112,7 +115,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/publish', {
-      config: { changesScheduled: itsFlow },
+      config: { permission: 'flows:write', changesScheduled: itsFlow },
       schema: {
         operationId: 'publishFlow',
         summary: 'Publish the draft of a flow',
@@ -138,7 +141,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/rebuild', {
-      config: { changesScheduled: itsFlow },
+      config: { permission: 'flows:write', changesScheduled: itsFlow },
       schema: {
         operationId: 'rebuildFlow',
         summary: 'Rebuild a flow',
@@ -161,6 +164,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/duplicate', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'duplicateFlow',
         summary: 'Duplicate a flow',

@@ -52,6 +52,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.get('/flows', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'listFlows',
         summary: 'List flows',
@@ -81,6 +82,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     })
 
     api.post('/flows', {
+      config: { permission: 'flows:write' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'createFlow',
@@ -108,6 +110,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     })
 
     api.get('/flows/:id', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'getFlow',
         summary: 'Get a flow',
@@ -120,7 +123,10 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     })
 
     api.patch('/flows/:id', {
-      config: { changesScheduled: (request) => (changesContent(request.body) ? itsFlow(request) : undefined) },
+      config: {
+        permission: 'flows:write',
+        changesScheduled: (request) => (changesContent(request.body) ? itsFlow(request) : undefined),
+      },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'updateFlow',
@@ -151,6 +157,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     })
 
     api.delete('/flows/:id', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'deleteFlow',
         summary: 'Delete a flow',

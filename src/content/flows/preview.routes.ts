@@ -68,6 +68,7 @@ export function previewRoutes(parts: PreviewParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.post('/flows/preview', {
+      config: { permission: 'flows:read' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'previewTemplate',
@@ -81,6 +82,7 @@ export function previewRoutes(parts: PreviewParts): FastifyPluginAsyncTypebox {
     })
 
     api.post('/flows/:id/preview', {
+      config: { permission: 'flows:read' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'previewFlow',

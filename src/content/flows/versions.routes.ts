@@ -25,6 +25,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.get('/flows/:id/versions', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'listFlowVersions',
         summary: 'List flow versions',
@@ -41,6 +42,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.get('/flows/:id/versions/:version', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'getFlowVersion',
         summary: 'Get a flow version',

@@ -40,7 +40,7 @@ export function imageFileRoutes({
   }
 
   return async (server) => {
-    const options = { schema: { hide: true }, config: { onTrackingHosts: true } } as const
+    const options = { schema: { hide: true }, config: { permission: 'public', onTrackingHosts: true } } as const
     server.get<{ Params: { file: string } }>('/i/:file', options, async (request, reply) => {
       await turnOf(reply)
       const image = await find(request.params.file, clientNetwork(request.ip))

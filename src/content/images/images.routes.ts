@@ -77,6 +77,7 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Images')
     api.get('/images', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'listImages',
         summary: 'List images',
@@ -98,6 +99,7 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
     })
 
     api.get('/images/:id', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'getImage',
         summary: 'Get an image',
@@ -121,6 +123,7 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
     })
 
     api.patch('/images/:id', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'updateImage',
         summary: 'Update an image',
@@ -136,6 +139,7 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
     })
 
     api.delete('/images/:id', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'deleteImage',
         summary: 'Delete an image',
@@ -168,7 +172,7 @@ function uploadRoute(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
     const file = { description: 'The file.' }
     api.post('/images', {
       bodyLimit: uploadBytesMax,
-      config: { bodyTimeoutMs },
+      config: { permission: 'flows:write', bodyTimeoutMs },
       schema: {
         operationId: 'uploadImage',
         summary: 'Upload an image',

@@ -25,6 +25,7 @@ export function linkCheckRoutes({ linkChecker }: { linkChecker: LinkChecker }): 
   return async (api) => {
     tagRoutes(api, 'Flows')
     api.post('/flows/check-links', {
+      config: { permission: 'flows:read' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'checkLinks',

@@ -30,6 +30,7 @@ export function flowPartRoutes({ db, runner, read }: Parts): FastifyPluginAsyncT
   return async (api) => {
     tagRoutes(api, 'Flow parts')
     api.get('/flow-parts', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'listFlowParts',
         summary: 'List flow parts',
@@ -43,6 +44,7 @@ export function flowPartRoutes({ db, runner, read }: Parts): FastifyPluginAsyncT
     })
 
     api.post('/flow-parts', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'createFlowPart',
         summary: 'Create a flow part',
@@ -68,6 +70,7 @@ export function flowPartRoutes({ db, runner, read }: Parts): FastifyPluginAsyncT
     })
 
     api.get('/flow-parts/:id', {
+      config: { permission: 'flows:read' },
       schema: {
         operationId: 'getFlowPart',
         summary: 'Get a flow part',
@@ -86,6 +89,7 @@ export function flowPartRoutes({ db, runner, read }: Parts): FastifyPluginAsyncT
     })
 
     api.patch('/flow-parts/:id', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'updateFlowPart',
         summary: 'Update a flow part',
@@ -101,6 +105,7 @@ export function flowPartRoutes({ db, runner, read }: Parts): FastifyPluginAsyncT
     })
 
     api.delete('/flow-parts/:id', {
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'deleteFlowPart',
         summary: 'Delete a flow part',

@@ -70,6 +70,7 @@ export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox
   return async (api) => {
     tagRoutes(api, 'Domains')
     api.get('/domains', {
+      config: { permission: 'domains:read' },
       schema: {
         operationId: 'listDomains',
         summary: 'List domains',
@@ -81,6 +82,7 @@ export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox
     })
 
     api.post('/domains', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'createDomain',
         summary: 'Add a domain',
@@ -107,6 +109,7 @@ A domain is verified by one organization only.`,
     })
 
     api.get('/domains/:id', {
+      config: { permission: 'domains:read' },
       schema: {
         operationId: 'getDomain',
         summary: 'Get a domain',
@@ -119,6 +122,7 @@ A domain is verified by one organization only.`,
     })
 
     api.patch('/domains/:id', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'updateDomain',
         summary: 'Change the hosts of a domain',
@@ -133,6 +137,7 @@ A domain is verified by one organization only.`,
     })
 
     api.post('/domains/:id/verify', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'verifyDomain',
         summary: 'Check the records of a domain',
@@ -151,6 +156,7 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
     })
 
     api.post('/domains/:id/rotate-key', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'rotateDomainKey',
         summary: 'Rotate the DKIM key of a domain',
@@ -167,6 +173,7 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
     })
 
     api.delete('/domains/:id', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'deleteDomain',
         summary: 'Delete a domain',

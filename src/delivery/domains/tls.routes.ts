@@ -10,6 +10,7 @@ const hostCharsMax = 300
 export function tlsRoutes(hosts: TrackingHosts): FastifyPluginAsyncTypebox {
   return async (server) => {
     server.get('/tls/ask', {
+      config: { permission: 'public' },
       schema: {
         tags: ['Health'],
         operationId: 'checkTlsHost',

@@ -26,6 +26,7 @@ export function warmUpRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Domains')
     api.get('/domains/:id/warm-up', {
+      config: { permission: 'domains:read' },
       schema: {
         operationId: 'getDomainWarmUp',
         summary: 'Get the warm-up of a domain',
@@ -41,6 +42,7 @@ export function warmUpRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
     })
 
     api.put('/domains/:id/warm-up', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'setDomainWarmUp',
         summary: 'Warm up a domain',
@@ -60,6 +62,7 @@ Changing a plan does not begin it again. Without a \`plan\`, the usual one appli
     })
 
     api.delete('/domains/:id/warm-up', {
+      config: { permission: 'domains:write' },
       schema: {
         operationId: 'removeDomainWarmUp',
         summary: 'End the warm-up of a domain',

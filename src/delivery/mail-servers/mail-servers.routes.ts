@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
+import { may, memberOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
@@ -48,16 +48,15 @@ export type MailServerRouteParts = ManageParts &
 export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, testLimit } = parts
   const out = (request: FastifyRequest, server: MailServer) =>
-    mailServerOut(server, parts.addresses, { showsAddress: !server.isShared || isOperator(memberOf(request)) })
-  /** Before the body is validated, so that the answer does not depend on it. Changes check it again on the locked row. */
-  const guardShared = async (request: FastifyRequest) => {
-    const member = memberOf(request)
-    if (isOperator(member)) return
-    if ((request.body as { is_shared?: unknown } | undefined)?.is_shared) throw operatorsOnly()
+    mailServerOut(server, parts.addresses, { showsAddress: !server.isShared || may(request, 'installation:read') })
+  /** Changes check it again on the locked row. */
+  const isShared = async (request: FastifyRequest) => {
+    if ((request.body as { is_shared?: unknown } | undefined)?.is_shared) return true
     // Only the operator has shared ones.
-    if (!member.organization.isOperator || !('id' in (request.params as object))) return
-    if ((await getMailServer(db, ...targetOf(request, 'mse'))).isShared) throw operatorsOnly()
+    if (!memberOf(request).organization.isOperator || !('id' in (request.params as object))) return false
+    return (await getMailServer(db, ...targetOf(request, 'mse'))).isShared
   }
+  const changing = { permission: 'mail_servers:write', ofInstallation: isShared } as const
   const test = <Result extends ConnectionTest>(organizationId: OrganizationId, run: () => Promise<Result>) => {
     testLimit.take(organizationId)
     return parts.tests.run(organizationId, run)
@@ -65,6 +64,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
   return async (api) => {
     tagRoutes(api, 'Mail servers')
     api.get('/mail-servers', {
+      config: { permission: 'mail_servers:read' },
       schema: {
         operationId: 'listMailServers',
         summary: 'List mail servers',
@@ -79,6 +79,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
     })
 
     api.get('/mail-server-presets', {
+      config: { permission: 'mail_servers:read' },
       schema: {
         operationId: 'listMailServerPresets',
         summary: 'List known providers of mail servers',
@@ -89,7 +90,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
     })
 
     api.post('/mail-servers', {
-      preValidation: guardShared,
+      config: changing,
       schema: {
         operationId: 'createMailServer',
         summary: 'Add a mail server',
@@ -111,6 +112,7 @@ The host must not name a private, loopback or link-local address. An organizatio
     })
 
     api.get('/mail-servers/:id', {
+      config: { permission: 'mail_servers:read' },
       schema: {
         operationId: 'getMailServer',
         summary: 'Get a mail server',
@@ -122,7 +124,7 @@ The host must not name a private, loopback or link-local address. An organizatio
     })
 
     api.patch('/mail-servers/:id', {
-      preValidation: guardShared,
+      config: changing,
       schema: {
         operationId: 'updateMailServer',
         summary: 'Update a mail server',
@@ -143,7 +145,7 @@ The host must not name a private, loopback or link-local address. An organizatio
     })
 
     api.post('/mail-servers/:id/test', {
-      preValidation: guardShared,
+      config: changing,
       schema: {
         operationId: 'testMailServer',
         summary: 'Test a mail server',
@@ -162,6 +164,7 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
     })
 
     api.post('/mail-servers/test', {
+      config: { permission: 'mail_servers:write' },
       schema: {
         operationId: 'testMailServerSettings',
         summary: 'Test settings of a mail server',
@@ -180,7 +183,7 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
     })
 
     api.delete('/mail-servers/:id', {
-      preValidation: guardShared,
+      config: changing,
       schema: {
         operationId: 'deleteMailServer',
         summary: 'Delete a mail server',
@@ -204,7 +207,6 @@ const testErrors = { rate_limited: 'Too many requests, or too many tests of the 
 const sharedOnly = 'The mail server is or becomes shared, and you are not an owner of the organization of the operator.'
 
 function callerOf(request: FastifyRequest): Caller {
-  const member = memberOf(request)
-  const { organizationId, id, email, role } = member
-  return { organizationId, id, email, isOwner: role === 'owner', isOperator: isOperator(member) }
+  const { organizationId, id, email } = memberOf(request)
+  return { organizationId, id, email, may: (permission) => may(request, permission) }
 }

@@ -1,4 +1,4 @@
-import { operatorsOnly } from '../../accounts/accounts.ts'
+import { lackOf, type Permission } from '../../accounts/accounts.ts'
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
@@ -35,9 +35,7 @@ export type Caller = {
   organizationId: OrganizationId
   id: UserId
   email: string
-  isOwner: boolean
-  /** Whether this is an owner of the organization of the operator. */
-  isOperator: boolean
+  may(permission: Permission): boolean
 }
 
 /** Email takes another way, or is seen by others, from now on. */
@@ -50,7 +48,7 @@ export type ConnectionChange = {
 
 /** What belongs to the whole installation is changed by its operator only, whatever else the caller may do. */
 function checkAuthority(caller: Caller, servers: readonly { isShared?: boolean | undefined }[]): void {
-  if (!caller.isOperator && servers.some(({ isShared }) => isShared)) throw operatorsOnly()
+  if (!caller.may('installation:write') && servers.some(({ isShared }) => isShared)) throw lackOf('installation:write')
 }
 
 /** Throws `Refusal` if the input is invalid, the caller may not do this or the organization has too many mail servers. */
@@ -73,7 +71,7 @@ export async function addMailServer(
     await insertMailServer(tx, key, settings, { connectedBy: caller.id, testedAt: tested })
     const after = await getMailServer(tx, organizationId, key.id)
     // A member could replace a mail server instead of changing it.
-    if (after.isShared || !caller.isOwner)
+    if (after.isShared || !caller.may('mail_servers:confirm'))
       await onConnectionChange(tx, { change: 'added', before: undefined, after, changedBy: caller.email })
     return after
   })
@@ -100,7 +98,8 @@ export async function changeMailServer(
     const isNew = before === undefined || !isSame(before, target)
     const stored = isNew ? settings : { ...settings, url: current.url, oauth: current.oauth }
     // An owner who enters the same credentials again confirms how it connects.
-    const isConfirmed = caller.isOwner && (changes.url ?? changes.password ?? changes.oauth) !== undefined
+    const isConfirmed =
+      caller.may('mail_servers:confirm') && (changes.url ?? changes.password ?? changes.oauth) !== undefined
     const connectedBy = isNew || isConfirmed ? caller.id : null
     await updateMailServer(tx, { organizationId, id }, stored, { isNew, connectedBy })
     const after = await getMailServer(tx, organizationId, id)

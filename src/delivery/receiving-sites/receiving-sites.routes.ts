@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { organizationIdOf, requireOperatorForInstallation } from '../../accounts/accounts.ts'
+import { memberOf, organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, Named, Nullable, ok, Timestamp } from '../../platform/http/envelope.ts'
@@ -49,9 +50,15 @@ const SiteParams = Type.Object({
 export type ReceivingSiteRouteParts = { db: Db; read: BoundedRead; sites: ReceivingSites }
 
 export function receivingSiteRoutes({ db, read, sites }: ReceivingSiteRouteParts): FastifyPluginAsyncTypebox {
+  /** The limits of the operator are the defaults of all. */
+  const changing = {
+    permission: 'receiving_sites:write',
+    ofInstallation: (request: FastifyRequest) => memberOf(request).organization.isOperator,
+  } as const
   return async (api) => {
     tagRoutes(api, 'Receiving sites')
     api.get('/receiving-sites', {
+      config: { permission: 'receiving_sites:read' },
       schema: {
         operationId: 'listReceivingSites',
         summary: 'List receiving sites',
@@ -69,7 +76,7 @@ The limits apply to email through mail servers with \`shape_by_receiver\`, by al
     })
 
     api.put('/receiving-sites/:site', {
-      onRequest: requireOperatorForInstallation,
+      config: changing,
       schema: {
         operationId: 'updateReceivingSite',
         summary: 'Set the limits of a receiving site',
@@ -96,7 +103,7 @@ The limits apply to email through mail servers with \`shape_by_receiver\`, by al
     })
 
     api.delete('/receiving-sites/:site', {
-      onRequest: requireOperatorForInstallation,
+      config: changing,
       schema: {
         operationId: 'resetReceivingSite',
         summary: 'Reset a receiving site',

@@ -33,6 +33,7 @@ const EventOut = Named('Event', {
 export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/events', {
+      config: { permission: 'metrics:read' },
       schema: {
         tags: ['Events'],
         operationId: 'listEvents',
@@ -73,6 +74,7 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
     })
 
     api.get('/events/:id', {
+      config: { permission: 'metrics:read' },
       schema: {
         tags: ['Events'],
         operationId: 'getEvent',

@@ -36,6 +36,7 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
   }))
   return async (api) => {
     api.get('/event-types', {
+      config: { permission: 'webhooks:read' },
       schema: {
         tags: ['Events'],
         operationId: 'listEventTypes',

@@ -29,6 +29,7 @@ const { flow_id: _, ...period } = periodQuery
 export function figureRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/flows/:id/results/messages', {
+      config: { permission: 'flows:read' },
       attachValidation: true,
       schema: {
         tags: ['Flows'],

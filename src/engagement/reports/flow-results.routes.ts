@@ -84,6 +84,7 @@ const { flow_id: _, ...period } = periodQuery
 export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/flows/:id/results', {
+      config: { permission: 'flows:read' },
       attachValidation: true,
       schema: {
         tags: ['Flows'],
@@ -123,6 +124,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
     })
 
     api.get('/flows/:id/link-clicks', {
+      config: { permission: 'flows:read' },
       attachValidation: true,
       schema: {
         tags: ['Flows'],

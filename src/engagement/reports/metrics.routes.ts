@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import type { FieldProblem } from '../../platform/values/errors.ts'
@@ -38,7 +38,7 @@ export const periodQuery = {
 export function metricRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/analytics/metrics/get-email-event-metric', {
-      onRequest: requireScope('analytics:read'),
+      config: { permission: 'analytics:read' },
       attachValidation: true,
       schema: {
         tags: ['Public API'],

@@ -63,6 +63,7 @@ const ChecklistOut = Named('Checklist', {
 export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/overview', {
+      config: { permission: 'metrics:read' },
       attachValidation: true,
       schema: {
         tags: ['Events'],
@@ -94,6 +95,7 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
     })
 
     api.get('/checklist', {
+      config: { permission: 'organization:read' },
       schema: {
         tags: ['Events'],
         operationId: 'getChecklist',

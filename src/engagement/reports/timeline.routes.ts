@@ -69,6 +69,7 @@ const TimelineOut = Named('TimelineEntry', {
 export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/contacts/:id/timeline', {
+      config: { permission: 'contacts:read' },
       schema: {
         tags: ['Contacts'],
         operationId: 'getContactTimeline',

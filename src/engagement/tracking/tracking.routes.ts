@@ -51,7 +51,11 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
     return link && validClick({ ...ids, ...link })
   }
 
-  const options = { exposeHeadRoute: false, schema: { hide: true }, config: { onTrackingHosts: true } } as const
+  const options = {
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    config: { permission: 'public', onTrackingHosts: true },
+  } as const
   return async (server) => {
     server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
       const ids = openOf(request)

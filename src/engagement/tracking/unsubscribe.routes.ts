@@ -83,7 +83,11 @@ export function unsubscribeRoutes({
 
   return async (server) => {
     acceptAnyBody(server)
-    const options = { bodyLimit: bodyBytesMax, schema: { hide: true }, config: { onTrackingHosts: true } } as const
+    const options = {
+      bodyLimit: bodyBytesMax,
+      schema: { hide: true },
+      config: { permission: 'public', onTrackingHosts: true },
+    } as const
 
     server.get<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params

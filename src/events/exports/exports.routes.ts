@@ -23,6 +23,7 @@ export function eventExportRoutes(parts: RouteParts): FastifyPluginAsyncTypebox 
   return async (api) => {
     tagRoutes(api, 'Event exports')
     api.get('/event-exports', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'listEventExports',
         summary: 'List event exports',
@@ -37,6 +38,7 @@ export function eventExportRoutes(parts: RouteParts): FastifyPluginAsyncTypebox 
     })
 
     api.post('/event-exports', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'createEventExport',
         summary: 'Create an event export',
@@ -57,6 +59,7 @@ The endpoint must be https and must not name a private, loopback or link-local a
     })
 
     api.get('/event-exports/:id', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'getEventExport',
         summary: 'Get an event export',
@@ -69,6 +72,7 @@ The endpoint must be https and must not name a private, loopback or link-local a
     })
 
     api.patch('/event-exports/:id', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'updateEventExport',
         summary: 'Update an event export',
@@ -84,6 +88,7 @@ The endpoint must be https and must not name a private, loopback or link-local a
     })
 
     api.delete('/event-exports/:id', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'deleteEventExport',
         summary: 'Delete an event export',
@@ -98,6 +103,7 @@ The endpoint must be https and must not name a private, loopback or link-local a
     })
 
     api.post('/event-exports/:id/test', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'testEventExport',
         summary: 'Test an event export',

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf } from '../../accounts/accounts.ts'
 import { disconnectionOf } from '../../platform/http/disconnection.ts'
 import { answers, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { EventDataOut } from '../../platform/http/event-data.ts'
@@ -94,7 +94,7 @@ export function feedRoutes(parts: FeedRouteParts): FastifyPluginAsyncTypebox {
   )
   return async (api) => {
     api.get('/events', {
-      onRequest: requireScope('metrics:read'),
+      config: { permission: 'metrics:read' },
       schema: {
         tags: ['Public API'],
         operationId: 'readEvents',

@@ -64,6 +64,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
   return async (api) => {
     tagRoutes(api, 'Deliveries')
     api.get('/webhooks/:id/deliveries', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'listWebhookDeliveries',
         summary: 'List the deliveries of a webhook',
@@ -94,6 +95,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
     })
 
     api.get('/deliveries/:id', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'getDelivery',
         summary: 'Get a delivery',
@@ -121,6 +123,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
     })
 
     api.post('/deliveries/:id/replay', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'replayDelivery',
         summary: 'Replay a delivery',
@@ -140,6 +143,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
     })
 
     api.post('/webhooks/:id/replay', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'replayWebhookDeliveries',
         summary: 'Replay failed deliveries of a webhook',

@@ -67,6 +67,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
   return async (api) => {
     tagRoutes(api, 'Webhooks')
     api.get('/webhooks', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'listWebhooks',
         summary: 'List webhooks',
@@ -82,6 +83,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
     })
 
     api.post('/webhooks', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'createWebhook',
         summary: 'Create a webhook',
@@ -105,6 +107,7 @@ The URL must be https and must not contain credentials or name a private, loopba
     })
 
     api.get('/webhooks/retry-schedules', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'listRetrySchedules',
         summary: 'List retry schedules',
@@ -116,6 +119,7 @@ The URL must be https and must not contain credentials or name a private, loopba
     })
 
     api.get('/webhooks/:id', {
+      config: { permission: 'webhooks:read' },
       schema: {
         operationId: 'getWebhook',
         summary: 'Get a webhook',
@@ -131,6 +135,7 @@ The URL must be https and must not contain credentials or name a private, loopba
     })
 
     api.patch('/webhooks/:id', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'updateWebhook',
         summary: 'Update a webhook',
@@ -150,6 +155,7 @@ The URL must be https and must not contain credentials or name a private, loopba
     })
 
     api.delete('/webhooks/:id', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'deleteWebhook',
         summary: 'Delete a webhook',
@@ -164,6 +170,7 @@ The URL must be https and must not contain credentials or name a private, loopba
     })
 
     api.post('/webhooks/:id/rotate-secret', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'rotateWebhookSecret',
         summary: 'Rotate the signing secret',
@@ -188,6 +195,7 @@ The URL must be https and must not contain credentials or name a private, loopba
     })
 
     api.post('/webhooks/:id/test', {
+      config: { permission: 'webhooks:write' },
       schema: {
         operationId: 'testWebhook',
         summary: 'Send a test event',

@@ -1,3 +1,4 @@
+import { rolePermissions } from '../../accounts/accounts.ts'
 import { errorComponents, errorResponses, problemSchema } from '../../platform/http/common-errors.ts'
 import { referenceText } from '../../platform/http/reference-texts.ts'
 import type { OperationErrors } from '../../platform/http/server.ts'
@@ -77,15 +78,20 @@ function descriptionOf(operation: Operation, errors: OperationErrors): string {
 }
 
 function permissionOf(operation: Operation): string {
-  const scope = operation['x-scope']
-  if ((operation.security ?? []).length === 0) return '**Permission**: none, the operation is public.'
-  if (operation['x-permission'] === 'owner') return '**Permission**: owners of the organization.'
-  if (operation['x-permission'] === 'operator')
-    return '**Permission**: owners of the organization that operates this installation.'
+  const { 'x-permission': permission = '', 'x-scope': scope, security = [] } = operation
+  const ofMembers: ReadonlySet<string> = rolePermissions.member
+  if (permission === 'public') return '**Permission**: none, the operation is public.'
   const byKey = scope ? `an API key with the scope \`${scope}\`` : 'any valid API key'
-  if (operation['x-permission'] === 'broadcaster')
+  const accepts = (scheme: string) => security.some((each) => scheme in each)
+  if (!accepts('session')) return `**Permission**: ${byKey}.`
+  if (permission.startsWith('installation:'))
+    return '**Permission**: owners of the organization that operates this installation.'
+  if (permission === 'broadcasts:send')
     return `**Permission**: owners, members who may start broadcasts, or ${byKey} that one of them created.`
-  const accepts = (scheme: string) => operation.security!.some((each) => scheme in each)
-  if (accepts('apiKey') && accepts('session')) return `**Permission**: any member, or ${byKey}.`
-  return accepts('apiKey') ? `**Permission**: ${byKey}.` : '**Permission**: any member of the organization.'
+  if (!ofMembers.has(permission)) return '**Permission**: owners of the organization.'
+  if (accepts('apiKey')) return `**Permission**: any member, or ${byKey}.`
+  const ofInstallation = operation['x-installation-permission']
+    ? '; for what belongs to the whole installation, owners of the organization that operates it'
+    : ''
+  return `**Permission**: any member of the organization${ofInstallation}.`
 }

@@ -39,6 +39,7 @@ export function registerDocumentation(server: Server, { baseUrl, onRequest }: Do
     return file ? sendDocumentFile(request, reply, file, headersOf(path)) : reply.callNotFound()
   }
   server.get('/openapi.json', {
+    config: { permission: 'public' },
     onRequest,
     schema: {
       tags: ['Documentation'],
@@ -50,7 +51,7 @@ export function registerDocumentation(server: Server, { baseUrl, onRequest }: Do
     handler: answer,
   })
   for (const url of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt'])
-    server.get(url, { onRequest, schema: { hide: true }, handler: answer })
+    server.get(url, { onRequest, config: { permission: 'public' }, schema: { hide: true }, handler: answer })
 }
 
 function headersOf(path: string): Record<string, string> {

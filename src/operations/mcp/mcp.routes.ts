@@ -58,7 +58,7 @@ export function mcpRoutes(parts: McpRouteParts): FastifyPluginAsyncTypebox {
     api.post('/mcp', {
       onRequest: [checkOrigin, requireApiKey],
       bodyLimit: bodyBytesMax,
-      config: { recordsFailuresOnly: true },
+      config: { permission: 'apiKey', recordsFailuresOnly: true },
       schema: { hide: true, body: Type.Unknown() },
       handler: async (request, reply) => {
         const key = keyOf(request)
@@ -96,6 +96,7 @@ export function mcpRoutes(parts: McpRouteParts): FastifyPluginAsyncTypebox {
       method: ['GET', 'DELETE'],
       url: '/mcp',
       exposeHeadRoute: false,
+      config: { permission: 'public' },
       schema: { hide: true },
       handler: async (_request, reply) => {
         reply.header('allow', 'POST')

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import { hasScope, type Scope } from '../../accounts/accounts.ts'
+import { hasScope, type Scope, scopeOf } from '../../accounts/accounts.ts'
 import type { Operation, Schema } from '../../platform/http/types.ts'
 import { describeOperation } from '../documentation/descriptions.ts'
 import { type ListedTool, listedTools } from './tool-list.ts'
@@ -74,7 +74,7 @@ function toolOf(listed: ListedTool, routes: ToolRoutes): Tool {
     ...(body?.required ?? []).filter(isOffered),
   ]
   const { method, url } = route as { method: Tool['operation']['method']; url: string }
-  const scope = (route.schema as { 'x-scope'?: Scope })['x-scope']
+  const scope = scopeOf(route.config!.permission)
   return {
     name: listed.name ?? snakeCase(operationId),
     title: operation.summary!,

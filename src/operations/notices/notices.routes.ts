@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { memberOf, requireOwner } from '../../accounts/accounts.ts'
+import { memberOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
@@ -47,6 +47,7 @@ export function noticeRoutes({ db, read, isRelayFailing }: NoticeRouteParts): Fa
     })
   return async (api) => {
     api.get('/notices', {
+      config: { permission: 'notices:read' },
       schema: {
         tags: ['Organization'],
         operationId: 'listNotices',
@@ -64,7 +65,7 @@ export function noticeRoutes({ db, read, isRelayFailing }: NoticeRouteParts): Fa
     })
 
     api.post('/notices/:id/dismiss', {
-      onRequest: requireOwner,
+      config: { permission: 'notices:write' },
       schema: {
         tags: ['Organization'],
         operationId: 'dismissNotice',

@@ -7,7 +7,6 @@ import {
   memberOf,
   organizationIdOf,
   organizationNameMax,
-  requireOwner,
   targetOf,
 } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
@@ -26,6 +25,7 @@ type Parts = { db: Db; read: BoundedRead; keys: KeyCache; throttle: LoginThrottl
 export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.delete('/contacts/:id', {
+      config: { permission: 'contacts:write' },
       schema: {
         tags: ['Contacts'],
         operationId: 'deleteContact',
@@ -42,6 +42,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
     })
 
     api.get('/contacts/:id/export', {
+      config: { permission: 'contacts:read' },
       schema: {
         tags: ['Contacts'],
         operationId: 'exportContact',
@@ -62,7 +63,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
     })
 
     api.delete('', {
-      onRequest: requireOwner,
+      config: { permission: 'organization:delete' },
       schema: {
         tags: ['Organization'],
         operationId: 'deleteOrganization',

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SmtpTarget } from '@waxwing/smtp-client'
 import { Type } from 'typebox'
-import { isOperator, type Member, memberOf, requireOperator, requireOwner } from '../../accounts/accounts.ts'
+import { type Member, memberOf, personMay } from '../../accounts/accounts.ts'
 import {
   type DkimSigner,
   findServerStates,
@@ -113,6 +113,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
   return async (api) => {
     tagRoutes(api, 'Sending')
     api.get('/sending', {
+      config: { permission: 'sending:read' },
       schema: {
         operationId: 'getSendingStatus',
         summary: 'Get the sending status',
@@ -123,7 +124,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
     })
 
     api.post('/sending/check', {
-      onRequest: requireOperator,
+      config: { permission: 'installation:write' },
       schema: {
         operationId: 'checkSending',
         summary: 'Check the mail server and the DNS records',
@@ -138,7 +139,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
     })
 
     api.post('/sending/first-email', {
-      onRequest: requireOwner,
+      config: { permission: 'sending:write' },
       schema: {
         operationId: 'sendFirstEmail',
         summary: 'Send an email to yourself',
@@ -177,7 +178,7 @@ async function sendingOut(
   }))
   const { queued, lastSentAt } = queue
   const { state, lastError, nextTryAt } = healthOf(states) ?? sending.health(queue)
-  const details = isOperator(member)
+  const details = personMay(member, 'installation:read')
   return {
     details,
     transport,

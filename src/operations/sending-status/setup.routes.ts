@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { DefaultSenderOut, type Member, memberOf, requireOperator } from '../../accounts/accounts.ts'
+import { DefaultSenderOut, type Member, memberOf } from '../../accounts/accounts.ts'
 import { baseUrl } from '../../platform/config/setting-values.ts'
 import { answers, Named, Nullable, ok, oneOf } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
@@ -70,6 +70,7 @@ export function setupRoutes(parts: SetupRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Sending')
     api.get('/sending/setup', {
+      config: { permission: 'sending:read' },
       schema: {
         operationId: 'getSendingSetup',
         summary: 'Get the steps to the first real email',
@@ -80,7 +81,7 @@ export function setupRoutes(parts: SetupRouteParts): FastifyPluginAsyncTypebox {
       handler: async (request) => ok(await setupOut(memberOf(request))),
     })
     api.patch('/sending/setup', {
-      onRequest: requireOperator,
+      config: { permission: 'installation:write' },
       schema: {
         operationId: 'changeSendingSetup',
         summary: 'Change the public address of the installation',

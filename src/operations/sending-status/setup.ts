@@ -1,4 +1,4 @@
-import { isOperator, type Member } from '../../accounts/accounts.ts'
+import { type Member, personMay } from '../../accounts/accounts.ts'
 import { getBrand } from '../../content/content.ts'
 import {
   type DkimSigner,
@@ -57,7 +57,7 @@ export async function findSetup(parts: SetupParts, member: Member): Promise<Setu
   }))
   const signs = dkim && policy.signs(sender.email) && isWithin(domainOfAddress(sender.email), dkim.domain)
   return {
-    isOperator: isOperator(member),
+    isOperator: personMay(member, 'installation:read'),
     servers: found.states,
     leaves: { transactional: carriers.transactional !== undefined, marketing: carriers.marketing !== undefined },
     health: healthOf(found.states) ?? downOf(carriers.transactional) ?? sending.health(found.queue),

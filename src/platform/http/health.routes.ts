@@ -24,6 +24,7 @@ export function healthRoutes({
   return async (server) => {
     // Does not check the database, because restarting the process would not fix it.
     server.get('/health', {
+      config: { permission: 'public' },
       schema: {
         tags: ['Health'],
         operationId: 'getHealth',
@@ -36,6 +37,7 @@ export function healthRoutes({
     })
 
     server.get('/ready', {
+      config: { permission: 'public' },
       schema: {
         tags: ['Health'],
         operationId: 'getReady',

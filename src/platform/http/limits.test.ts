@@ -79,17 +79,21 @@ test('closes a connection whose request body does not arrive, whether or not a r
   })
   server.post('/form', async () => ({}))
   server.post('/upload', {
-    config: { bodyTimeoutMs: 60_000 },
+    config: { permission: 'public', bodyTimeoutMs: 60_000 },
     handler: async (request) => {
       await request.raw.toArray()
       return {}
     },
   })
-  server.post('/slow-form', { config: { bodyTimeoutMs: 400 }, handler: async () => ({}) })
+  server.post('/slow-form', { config: { permission: 'public', bodyTimeoutMs: 400 }, handler: async () => ({}) })
   const reject = async () => {
     throw new Refusal('unauthorized', 'No credential.')
   }
-  server.post('/unauthorized', { config: { bodyTimeoutMs: 60_000 }, onRequest: reject, handler: async () => ({}) })
+  server.post('/unauthorized', {
+    config: { permission: 'public', bodyTimeoutMs: 60_000 },
+    onRequest: reject,
+    handler: async () => ({}),
+  })
   server.addContentTypeParser('text/csv', (_request, _body, done) => done(null))
   await server.listen({ port: 0, host: '127.0.0.1' })
   const { port } = server.server.address() as AddressInfo

@@ -56,6 +56,7 @@ export function registerMetrics(server: Server, { text, token, isAllowed }: Metr
     else done()
   }
   server.get('/metrics', {
+    config: { permission: 'public' },
     schema: { hide: true },
     onRequest,
     handler: async (_request, reply) => reply.type(text.contentType).send(await text.read()),

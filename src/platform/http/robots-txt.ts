@@ -9,7 +9,7 @@ export function registerRobotsTxt(server: Server, onRequest: onRequestHookHandle
   server.get('/robots.txt', {
     onRequest,
     schema: { hide: true },
-    config: { onTrackingHosts: true },
+    config: { permission: 'public', onTrackingHosts: true },
     handler: async (_request, reply) =>
       reply.header('cache-control', 'public, max-age=86400').type('text/plain; charset=utf-8').send(robotsTxt),
   })

@@ -17,6 +17,7 @@ export type SecurityTxtOptions = {
 export function registerSecurityTxt(server: Server, { contact, baseUrl, onRequest }: SecurityTxtOptions): void {
   server.get('/.well-known/security.txt', {
     onRequest,
+    config: { permission: 'public' },
     schema: { hide: true },
     handler: async (_request, reply) => {
       if (!contact) throw new Refusal('not_found', 'Not found.')

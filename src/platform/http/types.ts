@@ -44,8 +44,9 @@ export type Operation = {
   'x-codeSamples'?: { lang: string; label: string; source: string }[]
   /** Removed when the document is completed. */
   'x-errors'?: OperationErrors
-  /** Who may call it: set by describe-guards.ts. */
-  'x-permission'?: 'owner' | 'operator' | 'broadcaster'
+  /** Who may call it: what the route declares. */
+  'x-permission'?: string
+  'x-installation-permission'?: string
   'x-scope'?: string
 }
 

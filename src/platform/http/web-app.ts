@@ -58,15 +58,22 @@ export async function registerWebApp(server: Server, baseUrl: () => string, fold
       })
       await assets.register(fastifyStatic, {
         root: join(folder, 'assets'),
-        prefix: '/assets/',
+        serve: false,
         preCompressed: true,
         acceptRanges: false,
         // File names contain a hash of their content.
         setHeaders: (reply) => reply.header('cache-control', 'public, max-age=31536000, immutable'),
       })
+      assets.get<{ Params: { '*': string } }>('/assets/*', {
+        config: { permission: 'public' },
+        schema: { hide: true },
+        handler: ({ params: { '*': file } }, reply) =>
+          file.startsWith('/') ? reply.callNotFound() : reply.sendFile(file),
+      })
     })
 
   server.get('/*', {
+    config: { permission: 'public' },
     schema: { hide: true },
     handler: async (request, reply) => {
       const path = request.url.split('?', 1)[0]!

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf } from '../../accounts/accounts.ts'
 import { answers, FieldProblemOut, Named, ok, oneOf } from '../../platform/http/envelope.ts'
 import { validationRefusal } from '../../platform/http/errors.ts'
 import { compileValidator, createCheck } from '../../platform/http/validator.ts'
@@ -62,7 +62,7 @@ export function emailRoutes(parts: EmailParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     acceptAttachments(api, parts.uploads)
     api.post('/emails', {
-      onRequest: requireScope('messages:send'),
+      config: { permission: 'messages:send' },
       schema: {
         tags: ['Public API'],
         operationId: 'sendEmail',
@@ -92,7 +92,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
     })
 
     api.post('/emails/batch', {
-      onRequest: requireScope('messages:send'),
+      config: { permission: 'messages:send' },
       schema: {
         tags: ['Public API'],
         operationId: 'sendEmails',

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { keyOf, memberOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf, memberOf } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, FreeObject, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
@@ -72,7 +72,7 @@ export function sendEmailRoutes({ acceptor, db, uploads }: SendEmailParts): Fast
   return async (api) => {
     acceptAttachments(api, uploads)
     api.delete('/messages/:id', {
-      onRequest: requireScope('messages:send'),
+      config: { permission: 'messages:send' },
       schema: {
         tags: ['Public API'],
         operationId: 'cancelEmail',
@@ -92,7 +92,7 @@ export function sendEmailRoutes({ acceptor, db, uploads }: SendEmailParts): Fast
 
     api.post('/flow/send-email-through-flow', {
       bodyLimit: largeBodyBytesMax,
-      onRequest: requireScope('flows:send'),
+      config: { permission: 'flows:send' },
       schema: {
         tags: ['Public API'],
         operationId: 'sendEmailThroughFlow',
@@ -154,6 +154,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
 export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/flows/:id/send', {
+      config: { permission: 'messages:compose' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         tags: ['Flows'],

@@ -45,6 +45,7 @@ export const TestEmailOut = Named('TestEmail', {
 export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/flows/:id/test', {
+      config: { permission: 'messages:compose' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         tags: ['Flows'],

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import PostalMime, { type Email } from 'postal-mime'
 import { Type } from 'typebox'
-import { memberOf } from '../../accounts/accounts.ts'
+import { may, organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../../platform/http/envelope.ts'
@@ -53,6 +54,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
   return async (api) => {
     tagRoutes(api, 'Inbox')
     api.get('/inbox', {
+      config: { permission: 'inbox:read' },
       schema: {
         operationId: 'listInboxEmails',
         summary: 'List emails in the built-in inbox',
@@ -64,7 +66,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       handler: async (request) => {
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
-        const reader = memberOf(request)
+        const reader = readerOf(request)
         const { organizationId } = reader
         const filter = { before, limit: limit + 1, reader }
         const rows = await read(organizationId, (tx) => selectInbox(tx, organizationId, filter))
@@ -74,6 +76,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
     })
 
     api.get('/inbox/:id', {
+      config: { permission: 'inbox:read' },
       schema: {
         operationId: 'getInboxEmail',
         summary: 'Get an email of the built-in inbox',
@@ -83,7 +86,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       },
       handler: async (request) => {
         const id = parseId('msg', request.params.id)
-        const reader = memberOf(request)
+        const reader = readerOf(request)
         const email = id && (await findInInbox(db, reader.organizationId, id, reader))
         if (!email) throw notFound('email')
         const shown = beginningOf(email.raw)
@@ -102,6 +105,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
     })
 
     api.delete('/inbox', {
+      config: { permission: 'inbox:write' },
       schema: {
         operationId: 'deleteInboxEmails',
         summary: 'Delete all emails of the built-in inbox',
@@ -109,12 +113,17 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         response: answers(Named('DeletedEmails', { deleted: Type.Integer() })),
       },
       handler: async (request) => {
-        const reader = memberOf(request)
+        const reader = readerOf(request)
         return ok({ deleted: await emptyInbox(db.statement, reader.organizationId, reader) })
       },
     })
   }
 }
+
+const readerOf = (request: FastifyRequest) => ({
+  organizationId: organizationIdOf(request),
+  seesAccountEmails: may(request, 'account_emails:read'),
+})
 
 const summaryOut = (email: InboxSummary) => ({
   id: toText('msg', email.messageId),

@@ -15,9 +15,9 @@ export type InboxSummary = {
 }
 
 /** Who reads the inbox. Members do not see account emails, because their links sign in as other users. */
-export type InboxReader = { role: 'owner' | 'member' }
+export type InboxReader = { seesAccountEmails: boolean }
 
-const visibleTo = ({ role }: InboxReader) => (role === 'owner' ? sql`true` : sql`not owners_only`)
+const visibleTo = ({ seesAccountEmails }: InboxReader) => (seesAccountEmails ? sql`true` : sql`not owners_only`)
 
 const inboxColumns = (
   organizationId: OrganizationId,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { keyOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../../platform/http/envelope.ts'
@@ -44,7 +44,7 @@ type EmailStatus = 'scheduled' | 'queued' | 'sent' | 'partly_sent' | 'cancelled'
 export function emailResourceRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get('/emails/:id', {
-      onRequest: requireScope('messages:read'),
+      config: { permission: 'messages:read' },
       schema: {
         tags: ['Public API'],
         operationId: 'getEmail',
@@ -60,7 +60,7 @@ export function emailResourceRoutes({ db, read }: { db: Db; read: BoundedRead })
     })
 
     api.patch('/emails/:id', {
-      onRequest: requireScope('messages:send'),
+      config: { permission: 'messages:send' },
       schema: {
         tags: ['Public API'],
         operationId: 'rescheduleEmail',
@@ -86,7 +86,7 @@ export function emailResourceRoutes({ db, read }: { db: Db; read: BoundedRead })
     })
 
     api.delete('/emails/:id', {
-      onRequest: requireScope('messages:send'),
+      config: { permission: 'messages:send' },
       schema: {
         tags: ['Public API'],
         operationId: 'cancelEmailForAll',

@@ -78,6 +78,7 @@ export function messageListRoutes(
   { read, waitingContext }: Parts,
 ): void {
   api.get('/messages', {
+    config: { permission: 'messages:read' },
     schema: {
       operationId: 'listMessages',
       summary: 'List messages',
@@ -108,6 +109,7 @@ export function messageListRoutes(
   })
 
   api.get('/messages/export', {
+    config: { permission: 'messages:read' },
     schema: {
       operationId: 'exportMessages',
       summary: 'Export messages',

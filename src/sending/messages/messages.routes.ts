@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Transport } from '@waxwing/smtp-client'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isOperator, organizationIdOf } from '../../accounts/accounts.ts'
+import { may, organizationIdOf } from '../../accounts/accounts.ts'
 import {
   attachmentHeaders,
   downloadFile,
@@ -58,14 +58,15 @@ export type MessageParts = {
 export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
   const { db, read, senders } = parts
   const downloadReads = parts.stageRegistry.stage('downloads', 'service', downloads)
-  const waitingContext = ({ member }: FastifyRequest) => ({
+  const waitingContext = (request: FastifyRequest) => ({
     relay: parts.relay?.state(),
-    showsRelay: member !== null && isOperator(member),
+    showsRelay: may(request, 'installation:read'),
   })
   return async (api) => {
     tagRoutes(api, 'Messages')
     messageListRoutes(api, { read, waitingContext })
     api.get('/messages/:id', {
+      config: { permission: 'messages:read' },
       schema: {
         operationId: 'getMessage',
         summary: 'Get a message',
@@ -114,6 +115,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
     })
 
     api.get('/messages/:id/attachments/:position', {
+      config: { permission: 'messages:read' },
       schema: {
         operationId: 'downloadAttachment',
         summary: 'Download an attachment of a message',
@@ -142,6 +144,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
     })
 
     api.delete('/messages/:id', {
+      config: { permission: 'flows:send' },
       schema: {
         operationId: 'cancelMessage',
         summary: 'Cancel a message',

@@ -20,6 +20,7 @@ type SendAgainParts = { db: Db; acceptor: Acceptor }
 export function sendAgainRoutes({ db, acceptor }: SendAgainParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/messages/:id/send-again', {
+      config: { permission: 'messages:compose' },
       schema: {
         tags: ['Messages'],
         operationId: 'sendMessageAgain',

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { hasScope, keyOf, requireScope } from '../../accounts/accounts.ts'
+import { keyOf, may } from '../../accounts/accounts.ts'
 import type { Mailbox } from '../../content/content.ts'
 import { type Domain, findDomain, listDomains } from '../../delivery/delivery.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
@@ -33,8 +33,8 @@ export type ResendParts = EmailParts & { db: Db; read: BoundedRead; contents: Co
 export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
   const { db, read, contents } = parts
   /** Programs that only send do not read what others have sent: they get neither domains nor the contents of emails. */
-  const reading = { onRequest: requireScope('messages:read'), schema: { hide: true } }
-  const sending = { onRequest: requireScope('messages:send'), schema: { hide: true } }
+  const reading = { config: { permission: 'messages:read' }, schema: { hide: true } } as const
+  const sending = { config: { permission: 'messages:send' }, schema: { hide: true } } as const
   return async (api) => {
     api.setErrorHandler(answerResendError)
     acceptAttachments(api, parts.uploads)
@@ -63,8 +63,8 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
     api.get('/emails/:id', {
       ...sending,
       handler: async (request) => {
-        const { organizationId, scopes } = keyOf(request)
-        const mayRead = hasScope(scopes, 'messages:read')
+        const { organizationId } = keyOf(request)
+        const mayRead = may(request, 'messages:read')
         const id = emailIdOf(request)
         const messages = await read(organizationId, (tx) => getMessagesOf(tx, organizationId, id))
         const stored = await existing('email', findWholeContent(db, organizationId, id))
@@ -141,6 +141,7 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
         api.route({
           method,
           url,
+          config: { permission: 'apiKey' },
           schema: { hide: true },
           handler: async () => {
             throw unsupportedOperation()

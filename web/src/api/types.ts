@@ -34,6 +34,7 @@ export type InvitationInfo = Data<'/api/v1/auth/invitations/{token}', 'get'>
 export type Role = LoginResponse['user']['role']
 
 export type Me = Data<'/api/v1/me', 'get'>
+export type Permission = Item<Me['permissions']>
 export type ProfileChange = Body<'/api/v1/me', 'patch'>
 export type AlertKind = keyof Me['alerts']
 export type SignedInSession = Item<Data<'/api/v1/me/sessions', 'get'>>

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconCopy, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash, IconX } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
-import { useMe } from '../accounts/session/session.api.ts'
+import { useMay } from '../accounts/session/session.api.ts'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail } from '../api/types.ts'
@@ -26,7 +26,7 @@ const done: Record<Action, string> = {
 
 export function BroadcastActions({ broadcast, isEditing }: { broadcast: BroadcastDetail; isEditing: boolean }) {
   const { id, status, counts } = broadcast
-  const me = useMe()
+  const may = useMay()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const invalidate = useInvalidate()
@@ -51,8 +51,8 @@ export function BroadcastActions({ broadcast, isEditing }: { broadcast: Broadcas
     },
     onError: (error) => toast(messageOf(error), 'bad'),
   })
-  const mayStart = me.data?.user.can_start_broadcasts ?? false
-  const mayChange = mayStart && (!broadcast.service_announcement || me.data?.user.role === 'owner')
+  const mayStart = may('broadcasts:send')
+  const mayChange = mayStart && (!broadcast.service_announcement || may('broadcasts:announce'))
   const isCancellable = ['scheduled', 'preparing', 'sending', 'paused'].includes(status)
   const isDeletable = broadcast.recipients === null && ['draft', 'cancelled', 'expired'].includes(status)
   return (

@@ -3,7 +3,7 @@ import { IconChecklist, IconSend } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Fragment, useEffect, useState } from 'react'
 import { Link } from 'react-router'
-import { useMe } from '../accounts/session/session.api.ts'
+import { useMay } from '../accounts/session/session.api.ts'
 import { formProblem } from '../api/api-error.ts'
 import type { BroadcastCheck, BroadcastDetail, TestEmail } from '../api/types.ts'
 import { EmailCheck } from '../content/flows/email-check.tsx'
@@ -31,7 +31,7 @@ type Props = {
 
 /** Check, test and start, in this order. */
 export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Props) {
-  const me = useMe()
+  const may = useMay()
   const [testing, setTesting] = useState(false)
   const [starting, setStarting] = useState(false)
   const [rejected, setRejected] = useState(false)
@@ -63,8 +63,8 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
   const recipients = check.data ? check.data.recipients - check.data.incomplete : 0
   const problem =
     missing ?? Object.values(problemsOf(draft))[0] ?? (isPast(draft) ? 'Choose a time in the future first.' : undefined)
-  const { can_start_broadcasts: canStart = false, role } = me.data?.user ?? {}
-  const mayStart = canStart && (role === 'owner' || !draft.service_announcement)
+  const canStart = may('broadcasts:send')
+  const mayStart = canStart && (may('broadcasts:announce') || !draft.service_announcement)
   const verb = draft.schedule.when === 'now' ? 'Start' : 'Schedule'
   return (
     <Paper withBorder p="md" component="section" aria-label="Before sending">
@@ -112,7 +112,7 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
             {`${verb} for ${pluralize(recipients, 'recipient', 'recipients')}`}
           </Button>
         )}
-        {!mayStart && !isScheduled && me.data && (
+        {!mayStart && !isScheduled && may('broadcasts:write') && (
           <Text size="xs" c="dimmed">
             {canStart
               ? 'Only owners can start a service announcement. Ask an owner to start it.'

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useMe } from '../accounts/session/session.api.ts'
+import { useMay } from '../accounts/session/session.api.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail } from '../api/types.ts'
 import { ConfirmButton } from '../ui/confirm.tsx'
@@ -35,12 +35,12 @@ const rateColumn = (header: string, people: 'sent' | 'opened' | 'clicked' | 'uns
 
 /** Compares the variants of an A/B test, and chooses the winner. */
 export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
-  const me = useMe()
+  const may = useMay()
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const { id, status, winner, test_percent: percent, counts } = broadcast
   const isOpen = percent < 100 && winner === null && (status === 'sending' || status === 'paused') && counts.pending > 0
-  const canChoose = isOpen && (me.data?.user.can_start_broadcasts ?? false)
+  const canChoose = isOpen && may('broadcasts:send')
   const choose = async ({ key }: Variant) => {
     await chooseVariant(id, key)
     toast(`Variant ${key} is sent to the others.`)

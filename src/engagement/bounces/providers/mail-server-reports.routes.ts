@@ -44,6 +44,7 @@ export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginA
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     server.post('/providers/mail-servers/:token/events', {
+      config: { permission: 'public' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         tags: ['Providers'],

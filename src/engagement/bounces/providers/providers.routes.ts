@@ -90,6 +90,7 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
       }
       server.post(`/providers/${name}/events`, {
         bodyLimit: largeBodyBytesMax,
+        config: { permission: 'public' },
         schema,
         handler: async ({ headers, body }) => {
           if (!read) throw new Refusal('not_found', `${title} is not configured.`)

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
-import type { ProfileChange } from '../../api/types.ts'
+import type { Permission, ProfileChange } from '../../api/types.ts'
 
 export const meQuery = queryOptions({
   queryKey: keys.me,
@@ -9,6 +9,12 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 })
 export const useMe = () => useQuery(meQuery)
+
+/** Whether the user may do something: what an operation of the API requires is its `x-permission`. False while it is loading. */
+export function useMay(): (permission: Permission) => boolean {
+  const granted = useMe().data?.permissions
+  return (permission) => granted?.includes(permission) ?? false
+}
 
 export const authStateQuery = queryOptions({
   queryKey: keys.authState,

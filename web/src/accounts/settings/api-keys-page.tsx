@@ -19,7 +19,7 @@ import { TableList } from '../../ui/list.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useMe } from '../session/session.api.ts'
+import { useMay } from '../session/session.api.ts'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 import { SmtpSettings } from './smtp-settings.tsx'
 
@@ -180,8 +180,7 @@ const columns = (refresh: () => Promise<unknown>): Column<ApiKey>[] => [
 
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const invalidate = useInvalidate()
-  const me = useMe()
-  const mayStart = me.data?.user.can_start_broadcasts ?? false
+  const mayStart = useMay()('broadcasts:send')
   const form = useRequestForm({
     initialValues: { name: '', scopes: usualScopes },
     send: ({ name, scopes }) => createApiKey({ name: name.trim(), scopes }),

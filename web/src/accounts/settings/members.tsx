@@ -11,9 +11,9 @@ import { LeaveDialog, RemoveDialog } from './remove-member.tsx'
 import { roleOptions, roles } from './roles.ts'
 import { changeMember, type MemberChanges, membersQuery } from './settings.api.ts'
 
-type MembersProps = { owner: boolean; myId: string | undefined }
+type MembersProps = { mayChange: boolean; myId: string | undefined }
 
-export function Members({ owner, myId }: MembersProps) {
+export function Members({ mayChange, myId }: MembersProps) {
   const members = useQuery(membersQuery)
   const invalidate = useInvalidate()
   const [removing, setRemoving] = useState<Member>()
@@ -22,7 +22,7 @@ export function Members({ owner, myId }: MembersProps) {
     onSettled: () => invalidate(keys.members, keys.me),
   })
   const columns = memberColumns({
-    owner,
+    mayChange,
     myId,
     change: (id, changes) => change.mutate({ id, changes }),
     remove: setRemoving,
@@ -44,7 +44,7 @@ type MemberActions = MembersProps & {
   remove: (member: Member) => void
 }
 
-const memberColumns = ({ owner, myId, change, remove }: MemberActions): Column<Member>[] => [
+const memberColumns = ({ mayChange, myId, change, remove }: MemberActions): Column<Member>[] => [
   {
     header: 'Member',
     phone: 'title',
@@ -69,7 +69,7 @@ const memberColumns = ({ owner, myId, change, remove }: MemberActions): Column<M
   {
     header: 'Role',
     cell: (member) =>
-      owner ? (
+      mayChange ? (
         <Select
           aria-label={`Role of ${member.email}`}
           size="xs"
@@ -86,7 +86,7 @@ const memberColumns = ({ owner, myId, change, remove }: MemberActions): Column<M
   {
     header: 'Starts broadcasts',
     cell: (member) =>
-      owner && member.role !== 'owner' ? (
+      mayChange && member.role !== 'owner' ? (
         <Switch
           aria-label={`${member.email} can start broadcasts`}
           checked={member.can_start_broadcasts}
@@ -100,7 +100,7 @@ const memberColumns = ({ owner, myId, change, remove }: MemberActions): Column<M
   },
   { header: 'Last sign-in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
   { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
-  ...(owner ? [removeColumn({ myId, remove })] : []),
+  ...(mayChange ? [removeColumn({ myId, remove })] : []),
 ]
 
 const removeColumn = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>): Column<Member> => ({

@@ -14,12 +14,12 @@ import { ErrorLine, Load } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { TimeZoneSelect } from '../../ui/time-zone-select.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { useMe } from '../session/session.api.ts'
+import { useMay } from '../session/session.api.ts'
 import { changeOrganization, deleteOrganization, organizationQuery } from './settings.api.ts'
 
 export function OrganizationPage() {
   const organization = useQuery(organizationQuery)
-  const me = useMe()
+  const may = useMay()
   return (
     <>
       <Section title="Organization" titleHidden>
@@ -38,7 +38,7 @@ export function OrganizationPage() {
           )}
         </Load>
       </Section>
-      {me.data?.role === 'owner' && organization.data && <DeleteOrganization name={organization.data.name} />}
+      {may('organization:delete') && organization.data && <DeleteOrganization name={organization.data.name} />}
     </>
   )
 }
@@ -94,10 +94,9 @@ function DeleteOrganization({ name }: { name: string }) {
 }
 
 function OrganizationForm({ organization }: { organization: Organization }) {
-  const me = useMe()
+  const mayChange = useMay()('organization:write')
   const queries = useQueryClient()
   const invalidate = useInvalidate()
-  const owner = me.data?.role === 'owner'
   const { name, timezone, keep_addresses } = organization
   const form = useRequestForm({
     initialValues: { name, timezone, keep_addresses },
@@ -112,29 +111,29 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     <Paper withBorder p="md" maw={560}>
       <form onSubmit={form.submit}>
         <Stack gap="md">
-          {!owner && <Text c="dimmed">Only owners can change these settings.</Text>}
+          {!mayChange && <Text c="dimmed">Only owners can change these settings.</Text>}
           <TextInput
             label="Name"
             description="Shown to recipients on the unsubscribe page."
             required
             maxLength={200}
-            disabled={!owner}
+            disabled={!mayChange}
             {...form.field('name')}
           />
           <TimeZoneSelect
             label="Time zone"
             description="For statistics by day, and preselected for the time of broadcasts."
-            disabled={!owner}
+            disabled={!mayChange}
             {...form.field('timezone')}
           />
           <Switch
             label="Store the recipient’s IP address with opens and clicks"
             description="Off by default: IP addresses are personal data."
-            disabled={!owner}
+            disabled={!mayChange}
             {...form.field('keep_addresses', { type: 'checkbox' })}
           />
           <ErrorLine>{form.problem}</ErrorLine>
-          {owner && (
+          {mayChange && (
             <Group>
               <Button type="submit" loading={form.sending}>
                 Save

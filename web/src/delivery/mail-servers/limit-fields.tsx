@@ -1,13 +1,13 @@
 import { Button, Checkbox, Collapse, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useMe } from '../../accounts/session/session.api.ts'
+import { useMay } from '../../accounts/session/session.api.ts'
 import type { FormFields } from './form-fields.ts'
 
 /** What most people leave as it is. */
 export function LimitFields({ form }: { form: FormFields }) {
   const [shown, setShown] = useState(false)
-  const me = useMe()
+  const may = useMay()
   return (
     <div>
       <Button
@@ -71,7 +71,7 @@ export function LimitFields({ form }: { form: FormFields }) {
             description="For a mail server that delivers to the receivers itself, such as Postfix"
             {...form.field('shape_by_receiver', { type: 'checkbox' })}
           />
-          {me.data?.operator && (
+          {may('installation:write') && (
             <Checkbox
               label="Share with all organizations"
               description="Also carries invitations, password resets and alerts of all organizations, and email for which they have no mail server"

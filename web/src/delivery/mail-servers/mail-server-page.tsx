@@ -3,7 +3,7 @@ import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
-import { useMe } from '../../accounts/session/session.api.ts'
+import { useMay, useMe } from '../../accounts/session/session.api.ts'
 import { messageOf } from '../../api/api-error.ts'
 import { keys, useInvalidate } from '../../api/keys.ts'
 import type { MailServer } from '../../api/types.ts'
@@ -147,12 +147,13 @@ function Situation({ server }: { server: MailServer }) {
 }
 
 function AccountEmails({ server }: { server: MailServer }) {
-  const me = useMe().data
-  if (server.sends_account_emails || me?.mail.account_emails !== 'not_sent') return null
+  const me = useMe()
+  const may = useMay()
+  if (server.sends_account_emails || me.data?.mail.account_emails !== 'not_sent') return null
   return (
     <Notice tone="info" title="Password resets and invitations don’t leave through this mail server">
       These emails contain sign-in links that the mail server can read, so its connection must have been set by an
-      owner. {me.role === 'owner' ? 'If you trust it, ' : 'Ask an owner to '}
+      owner. {may('mail_servers:confirm') ? 'If you trust it, ' : 'Ask an owner to '}
       {server.auth === 'none' ? 'delete it and add it again.' : 'enter its password again.'}
     </Notice>
   )

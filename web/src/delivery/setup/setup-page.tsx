@@ -2,7 +2,7 @@ import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { useMe } from '../../accounts/session/session.api.ts'
+import { useMay } from '../../accounts/session/session.api.ts'
 import { setupQuery } from '../../accounts/settings/settings.api.ts'
 import type { SendingSetup } from '../../api/types.ts'
 import { paths } from '../../paths.ts'
@@ -110,9 +110,9 @@ function StepAction({ step, setup }: { step: Step; setup: SendingSetup }) {
 type ActionProps = { setup: SendingSetup; isDone: boolean }
 
 function DefaultSenderAction({ setup, isDone }: ActionProps) {
-  const me = useMe()
+  const may = useMay()
   const [opened, setOpened] = useState(false)
-  if (me.data?.role !== 'owner') return isDone ? null : <Text c="dimmed">Ask an owner of your organization.</Text>
+  if (!may('organization:write')) return isDone ? null : <Text c="dimmed">Ask an owner of your organization.</Text>
   return (
     <>
       <Button size="xs" variant={isDone ? 'default' : 'filled'} onClick={() => setOpened(true)}>
@@ -125,9 +125,9 @@ function DefaultSenderAction({ setup, isDone }: ActionProps) {
 
 /** Only operators can change it, unless the environment has set it. */
 function BaseUrlAction({ setup: { base_url: address }, isDone }: ActionProps) {
-  const me = useMe()
+  const may = useMay()
   const [opened, setOpened] = useState(false)
-  if (!me.data?.operator || address.source === 'environment') return null
+  if (!may('installation:write') || address.source === 'environment') return null
   return (
     <>
       <Button size="xs" variant={isDone ? 'default' : 'filled'} onClick={() => setOpened(true)}>

@@ -2,7 +2,7 @@ import { Anchor, Button, CloseButton, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { useMe } from '../../accounts/session/session.api.ts'
+import { useMay } from '../../accounts/session/session.api.ts'
 import { messageOf } from '../../api/api-error.ts'
 import { keys, useInvalidate } from '../../api/keys.ts'
 import type { OrganizationNotice } from '../../api/types.ts'
@@ -19,7 +19,7 @@ const shownMax = 3
 /** Problems that last and that nobody has dismissed, such as a webhook that was paused after days of failures. */
 export function Notices() {
   const open = useQuery(openNoticesQuery).data ?? []
-  const isOwner = useMe().data?.role === 'owner'
+  const may = useMay()
   const [showsAll, setShowsAll] = useState(false)
   const invalidate = useInvalidate()
   const dismiss = useMutation({ mutationFn: dismissNotice, onSettled: () => invalidate(keys.notices) })
@@ -37,7 +37,7 @@ export function Notices() {
                 (<Time at={notice.created_at} />)
               </Text>
             </span>
-            {isOwner && (
+            {may('notices:write') && (
               <CloseButton
                 size="sm"
                 aria-label={`Dismiss: ${notice.title}`}
