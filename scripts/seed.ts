@@ -142,23 +142,28 @@ function memberOf(i: number) {
   }
 }
 
-async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<Flow[]> {
+async function seedFlows(db: Db, { organizationId, id }: User): Promise<Flow[]> {
   const subjects = ['Your order {{ order_id }}', 'Your invoice', 'This week in the shop', 'Reset your password']
   for (let i = 0; i < flowsWanted; i++) {
-    await createFlow({ db, senders: anySender, runner }, organizationId, userId, {
-      name: `${['Order', 'Invoice', 'Digest', 'Password'][i % 4]} ${i + 1}`,
-      kind: i % 4 === 2 ? 'marketing' : 'transactional',
-      status: i % 20 === 19 ? 'paused' : 'active',
-      subject: subjects[i % 4]!,
-      html: '<h1>Hello {{ contact.first_name | default: "there" }}</h1><p><a href="https://example.com/">Look</a></p>',
-      htmlFormat: 'html',
-      text: null,
-      fromName: null,
-      fromEmail: null,
-      replyTo: null,
-      preheader: null,
-      utm: null,
-    })
+    await createFlow(
+      { db, senders: anySender, runner },
+      organizationId,
+      { type: 'user', id },
+      {
+        name: `${['Order', 'Invoice', 'Digest', 'Password'][i % 4]} ${i + 1}`,
+        kind: i % 4 === 2 ? 'marketing' : 'transactional',
+        status: i % 20 === 19 ? 'paused' : 'active',
+        subject: subjects[i % 4]!,
+        html: '<h1>Hello {{ contact.first_name | default: "there" }}</h1><p><a href="https://example.com/">Look</a></p>',
+        htmlFormat: 'html',
+        text: null,
+        fromName: null,
+        fromEmail: null,
+        replyTo: null,
+        preheader: null,
+        utm: null,
+      },
+    )
   }
   reportProgress('flows', flowsWanted, flowsWanted)
   return db<Flow>`

@@ -1,4 +1,5 @@
 export type { ApiRequestLog } from './api-requests/api-request-log.ts'
+export { callerOf } from './api-requests/caller.ts'
 export { isViaMcp, viaMcp } from './api-requests/record-requests.ts'
 export { redact, redactText } from './api-requests/redact.ts'
 export type { Accounts } from './area.ts'
@@ -19,14 +20,13 @@ export {
   organizationNameOf,
   targetOf,
   timezoneOf,
-  userIdOf,
 } from './people/guards.ts'
 export type { KeyCache, KnownKey } from './people/key-cache.ts'
 export { apiKeyPattern, hashKey } from './people/key-cache.ts'
 export { prepareResetEmails } from './people/password-resets.ts'
 export { generatePassword } from './people/passwords.ts'
 export type { Permission } from './people/permissions.ts'
-export { personMay, rolePermissions, scopeOf } from './people/permissions.ts'
+export { actorMay, personMay, rolePermissions, scopeOf } from './people/permissions.ts'
 export { lackOf } from './people/route-permissions.ts'
 export type { Scope } from './people/scopes.ts'
 export { hasScope } from './people/scopes.ts'

@@ -10,7 +10,7 @@ export {
   selectStandings,
   suppressedBy,
 } from './contacts/eligibility.ts'
-export type { Actor, ActorType, Change } from './contacts/history.ts'
+export type { ActorType, Change } from './contacts/history.ts'
 export { actorIdText, actorTypes, changes } from './contacts/history.ts'
 export { lockContacts } from './contacts/locks.ts'
 export { storedText } from './contacts/stored-address.ts'

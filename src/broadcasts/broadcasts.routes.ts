@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isViaMcp, may, organizationIdOf, timezoneOf, userIdOf } from '../accounts/accounts.ts'
+import { callerOf, isViaMcp, may, organizationIdOf, timezoneOf } from '../accounts/accounts.ts'
 import type { BoundedRead } from '../platform/db/bounded-read.ts'
 import type { BoundedWork } from '../platform/db/bounded-work.ts'
 import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../platform/http/envelope.ts'
@@ -86,7 +86,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
       },
       handler: async (request, reply) => {
         const content = contentOf(request.body, timezoneOf(request))
-        const broadcast = await createBroadcast(drafts, organizationIdOf(request), userIdOf(request), content)
+        const broadcast = await createBroadcast(drafts, organizationIdOf(request), callerOf(request), content)
         return reply.status(201).send(created(broadcastOut(broadcast)))
       },
     })
@@ -176,7 +176,7 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
       },
       handler: async (request, reply) => {
         const id = parseIdParam('brc', request.params.id)
-        const copy = await duplicateBroadcast(drafts, organizationIdOf(request), userIdOf(request), id)
+        const copy = await duplicateBroadcast(drafts, organizationIdOf(request), callerOf(request), id)
         return reply.status(201).send(created(broadcastOut(copy)))
       },
     })
@@ -198,8 +198,8 @@ export function broadcastRoutes(parts: BroadcastRouteParts): FastifyPluginAsyncT
       },
       handler: async (request, reply) => {
         const id = parseIdParam('brc', request.params.id)
-        const caller = { organizationId: organizationIdOf(request), userId: userIdOf(request), id }
-        const draft = await draftSendAgain(drafts, caller, request.body.subject)
+        const sent = { organizationId: organizationIdOf(request), id }
+        const draft = await draftSendAgain(drafts, sent, callerOf(request), request.body.subject)
         return reply.status(201).send(created(broadcastOut(draft)))
       },
     })

@@ -1,7 +1,8 @@
 import type { Utm } from '../content/content.ts'
 import { containsInAnyCase } from '../platform/db/any-case.ts'
-import type { Reader, Tx, Writer } from '../platform/db/db.ts'
+import type { Reader, Tx } from '../platform/db/db.ts'
 import { type Sql, sql } from '../platform/db/sql.ts'
+import { userOf } from '../platform/values/actor.ts'
 import {
   type BroadcastId,
   type ContactId,
@@ -233,17 +234,17 @@ export type BroadcastContent = Pick<
 >
 
 export async function insertBroadcast(
-  db: Writer,
-  broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id' | 'createdBy'>,
+  tx: Tx,
+  broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id'>,
 ): Promise<void> {
-  await db`
+  await tx`
     insert into broadcasts (organization_id, id, name, flow_id, audience, context, subject, utm, service_announcement, schedule,
       messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, created_by)
     values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
       ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
       ${broadcast.subject}, ${broadcast.utm && JSON.stringify(broadcast.utm)}::jsonb, ${broadcast.serviceAnnouncement}, ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
       ${JSON.stringify(broadcast.variants)}::jsonb, ${broadcast.testPercent}, ${broadcast.winnerBy},
-      ${broadcast.decideAfterSeconds}, ${broadcast.createdBy})`
+      ${broadcast.decideAfterSeconds}, ${userOf(tx.actor)})`
 }
 
 export async function updateContent(

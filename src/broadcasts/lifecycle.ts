@@ -2,8 +2,9 @@ import { checkUnused } from '../audience/audience.ts'
 import type { TemplateRunner } from '../content/content.ts'
 import type { Senders } from '../delivery/delivery.ts'
 import type { Db, Reader, Tx } from '../platform/db/db.ts'
+import type { Actor } from '../platform/values/actor.ts'
 import { invalid, notFound, Refusal } from '../platform/values/errors.ts'
-import { type BroadcastId, newId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
+import { type BroadcastId, newId, type OrganizationId, toText } from '../platform/values/ids.ts'
 import { checkName, nameMax } from '../platform/values/names.ts'
 import { contextAsText } from '../sending/sending.ts'
 import type { AudienceQuery } from './audience/audience.sql.ts'
@@ -34,7 +35,7 @@ export type DraftParts = { db: Db; runner: TemplateRunner }
 export async function createBroadcast(
   { db, runner }: DraftParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   content: BroadcastContent,
 ): Promise<Broadcast> {
   await checkSubjects(runner, organizationId, content)
@@ -42,7 +43,7 @@ export async function createBroadcast(
   if ((await countBroadcasts(db, organizationId)) >= draftsMax)
     throw new Refusal('conflict', `An organization can have at most ${draftsMax} drafts. Delete one first.`)
   const id = newId('brc')
-  await insertBroadcast(db.statement, { organizationId, id, createdBy: userId, ...checked })
+  await db.by(actor).begin((tx) => insertBroadcast(tx, { organizationId, id, ...checked }))
   return getBroadcast(db, organizationId, id)
 }
 
@@ -73,11 +74,11 @@ export async function removeBroadcast(db: Db, organizationId: OrganizationId, id
 export async function duplicateBroadcast(
   parts: DraftParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   id: BroadcastId,
 ): Promise<Broadcast> {
   const original = await getBroadcast(parts.db, organizationId, id)
-  return createBroadcast(parts, organizationId, userId, {
+  return createBroadcast(parts, organizationId, actor, {
     ...original,
     name: await copyName(parts.db, organizationId, original.name),
     audience: await withoutDeleted(parts.db, organizationId, original.audience),

@@ -1,5 +1,6 @@
+import type { Actor } from '../platform/values/actor.ts'
 import { invalid } from '../platform/values/errors.ts'
-import { type BroadcastId, type OrganizationId, toText, type UserId } from '../platform/values/ids.ts'
+import { type BroadcastId, type OrganizationId, toText } from '../platform/values/ids.ts'
 import { withoutDeleted } from './audience/resolve-audience.ts'
 import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast } from './lifecycle.ts'
 import { findSubject } from './results/flow-of-broadcast.sql.ts'
@@ -12,7 +13,8 @@ import { notIn } from './status.ts'
  */
 export async function draftSendAgain(
   parts: DraftParts,
-  { organizationId, userId, id }: { organizationId: OrganizationId; userId: UserId | null; id: BroadcastId },
+  { organizationId, id }: { organizationId: OrganizationId; id: BroadcastId },
+  actor: Actor,
   subject: string,
 ): Promise<Broadcast> {
   const { db } = parts
@@ -21,7 +23,7 @@ export async function draftSendAgain(
   if ((await subjectsOf(parts, original)).some((each) => each.trim() === subject.trim()))
     throw invalid({ path: 'subject', problem: 'must differ from the subject of the first email' })
   const audience = await withoutDeleted(db, organizationId, original.audience)
-  return createBroadcast(parts, organizationId, userId, {
+  return createBroadcast(parts, organizationId, actor, {
     ...original,
     name: await freeName(db, organizationId, `${original.name}, sent again`),
     subject: subject.trim(),

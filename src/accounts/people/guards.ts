@@ -5,7 +5,7 @@ import { createRequestLimit } from '../../platform/http/rate-limit-headers.ts'
 import type { RateLimit } from '../../platform/runtime/rate-limit.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
-import type { OrganizationId, UserId } from '../../platform/values/ids.ts'
+import type { OrganizationId } from '../../platform/values/ids.ts'
 import { findMember, type Member } from './accounts.sql.ts'
 import type { KnownKey } from './api-keys.sql.ts'
 import { apiKeyPattern, type KeyCache } from './key-cache.ts'
@@ -152,9 +152,6 @@ export const organizationNameOf = (request: FastifyRequest): string =>
 
 export const timezoneOf = (request: FastifyRequest): string =>
   request.apiKey?.organizationTimezone ?? memberOf(request).organization.timezone
-
-/** Returns the signed-in user, or null if the request was made with an API key. */
-export const userIdOf = (request: FastifyRequest): UserId | null => request.member?.id ?? null
 
 export function memberOf(request: FastifyRequest): Member {
   if (!request.member) throw new Error('This route has no member guard.')

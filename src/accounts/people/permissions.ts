@@ -1,3 +1,4 @@
+import type { Actor } from '../../platform/values/actor.ts'
 import type { User } from './accounts.sql.ts'
 import type { KnownKey } from './api-keys.sql.ts'
 import { hasScope, type Scope, scopes } from './scopes.ts'
@@ -60,6 +61,10 @@ export const personMay = ({ role, mayBroadcast, organization }: Person, permissi
 
 export const permissionsOf = (person: Person): Permission[] =>
   permissions.filter((permission) => personMay(person, permission))
+
+/** Of a signed-in user; other actors have no permission. */
+export const actorMay = (actor: Actor, permission: Permission): boolean =>
+  actor.type === 'user' && (actor.permissions?.includes(permission) ?? false)
 
 /** Returns the scope that a key needs, or undefined if keys cannot do this. */
 export function scopeOf(permission: RoutePermission): Scope | undefined {

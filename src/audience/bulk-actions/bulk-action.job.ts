@@ -109,7 +109,8 @@ async function runBatch(parts: BulkActionParts, record: BulkAction): Promise<boo
     await finishBulkAction(tx, organizationId, id, 'done', null)
     return false
   }
-  return retrying(triesMax, () => parts.work(organizationId, batch))
+  const actor = storedActor(record.actorType, record.actorId)
+  return retrying(triesMax, () => parts.work(organizationId, batch, { actor }))
 }
 
 async function fail({ db }: BulkActionParts, { organizationId, id }: BulkAction, reason: string): Promise<void> {
@@ -132,18 +133,17 @@ async function cleanUp({ work }: BulkActionParts, { organizationId, id }: BulkAc
 /** Returns how many contacts were changed. */
 async function change(parts: BulkActionParts, tx: Tx, record: BulkAction, ids: ContactId[]): Promise<number> {
   const { organizationId, action, groupId } = record
-  const actor = storedActor(record.actorType, record.actorId)
   switch (action) {
     case 'add_to_group':
       if (!(await lockGroups(tx, organizationId, [groupId!])))
         throw new Refusal('not_found', 'The group was deleted while contacts were being added.')
-      return (await addMembers(tx, organizationId, groupId!, ids, actor)).added
+      return (await addMembers(tx, organizationId, groupId!, ids)).added
     case 'remove_from_group':
-      return removeMembers(tx, organizationId, groupId!, ids, actor)
+      return removeMembers(tx, organizationId, groupId!, ids)
     case 'unsubscribe':
-      return unsubscribeContacts(tx, organizationId, ids, actor)
+      return unsubscribeContacts(tx, organizationId, ids)
     case 'suppress':
-      return suppressContacts(tx, organizationId, ids, actor)
+      return suppressContacts(tx, organizationId, ids)
     case 'erase': {
       let erased = 0
       for (const id of ids) if (await parts.erase(tx, organizationId, id)) erased++

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf, targetOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import {
@@ -19,7 +19,6 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import { invalid } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import { actorOf } from '../contacts/actor.ts'
 import { filterQuery, parseMatching, queryMax } from '../contacts/filter-query.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
@@ -102,7 +101,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
           groupId: groupOf(request.body),
           selection: await selectionOf(db, organizationId, request.body),
         }
-        const record = await startBulkAction(db, organizationId, input, actorOf(request))
+        const record = await startBulkAction(db, organizationId, input, callerOf(request))
         return reply.status(202).send(accepted(actionOut(record)))
       },
     })

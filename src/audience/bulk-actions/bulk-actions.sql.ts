@@ -5,7 +5,7 @@ import { allValues, first, firstValue, hasRows, onlyValue } from '../../platform
 import { and, sql } from '../../platform/db/sql.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../../platform/values/ids.ts'
 import { type ContactFilter, contactConditions } from '../contacts/contact-filter.ts'
-import type { Actor } from '../contacts/history.ts'
+import type { ActorType } from '../contacts/history.ts'
 
 export const bulkActionNames = ['add_to_group', 'remove_from_group', 'unsubscribe', 'suppress', 'erase'] as const
 type BulkActionName = (typeof bulkActionNames)[number]
@@ -27,7 +27,7 @@ export type BulkAction = {
   selectedTo: ContactId | null
   processed: number
   changed: number
-  actorType: Actor['type']
+  actorType: ActorType
   actorId: string | null
   createdAt: Date
   finishedAt: Date | null
@@ -35,11 +35,11 @@ export type BulkAction = {
 
 export type NewBulkAction = Pick<BulkAction, 'organizationId' | 'id' | 'action' | 'groupId' | 'selection'>
 
-export const insertBulkAction = (tx: Tx, record: NewBulkAction, actor: Actor) =>
+export const insertBulkAction = (tx: Tx, record: NewBulkAction) =>
   tx`
     insert into bulk_actions (organization_id, id, action, group_id, selection, status, actor_type, actor_id)
     values (${record.organizationId}, ${record.id}, ${record.action}, ${record.groupId},
-      ${JSON.stringify(record.selection)}, 'queued', ${actor.type}, ${actor.id})`
+      ${JSON.stringify(record.selection)}, 'queued', ${tx.actor.type}, ${tx.actor.id})`
 
 /** Newest first. */
 export const selectBulkActions = (db: Reader, organizationId: OrganizationId, limit: number) =>

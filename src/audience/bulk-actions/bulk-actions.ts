@@ -1,9 +1,9 @@
 import type { Db, Reader } from '../../platform/db/db.ts'
 import { enqueue } from '../../platform/queue/queue.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { conflict, existing } from '../../platform/values/errors.ts'
 import { type BulkActionId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkGroup } from '../contacts/groups.ts'
-import type { Actor } from '../contacts/history.ts'
 import { bulkActionKind } from './bulk-action.job.ts'
 import {
   type BulkAction,
@@ -30,8 +30,8 @@ export async function startBulkAction(
   if ((await countUnfinished(db, organizationId)) >= unfinishedMax)
     throw conflict(`At most ${unfinishedMax} bulk actions can be in progress. Wait until one of them has finished.`)
   const id = newId('blk')
-  return db.begin(async (tx) => {
-    await insertBulkAction(tx, { organizationId, id, ...input }, actor)
+  return db.by(actor).begin(async (tx) => {
+    await insertBulkAction(tx, { organizationId, id, ...input })
     enqueue(tx, [{ organizationId, kind: bulkActionKind, lane: id, id }])
     // Before the commit: afterwards, a worker may have started it.
     return getBulkAction(tx, organizationId, id)

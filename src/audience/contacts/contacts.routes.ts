@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, targetOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { csvFile, sendCsv } from '../../platform/http/csv.ts'
@@ -30,7 +30,6 @@ import { toText } from '../../platform/values/ids.ts'
 import { contactStatuses } from '../segments/filter.ts'
 import { resolveFilter } from '../segments/nested-segments.ts'
 import { getSegment } from '../segments/segments.ts'
-import { actorOf } from './actor.ts'
 import { attributeTypes, selectAttributes } from './attributes.sql.ts'
 import { type Contact, type ContactOrder, contactOrders, isByEmail } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
@@ -236,7 +235,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
         groupIds: [...new Set(groupTexts)].map((text) => parseIdParam('grp', text)),
         subscription,
       }
-      const contact = await createContact(db, organizationIdOf(request), input, actorOf(request))
+      const contact = await createContact(db, organizationIdOf(request), input, callerOf(request))
       return reply.status(201).send(created(contactOut(contact)))
     },
   })
@@ -292,7 +291,7 @@ function edit(api: Api, { db }: Parts): void {
         status,
         checkUnchanged: checkIfMatch(request, tagOf),
       }
-      const contact = await editContact(db, organizationId, id, change, actorOf(request))
+      const contact = await editContact(db, organizationId, id, change, callerOf(request))
       reply.header('etag', tagOf(contact))
       return ok(contactOut(contact))
     },

@@ -9,7 +9,6 @@ import type { ContactStatus } from '../segments/filter.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.ts'
 import { isSuppressed, type Subscription } from './eligibility.ts'
 import type { Attributes, ContactFields } from './fields.ts'
-import type { Actor } from './history.ts'
 import { priorUnsubscription } from './subscription.ts'
 
 export type Contact = {
@@ -119,7 +118,6 @@ export async function insertContact(
   tx: Tx,
   organizationId: OrganizationId,
   contact: ContactFields & EmailAddress & { id: ContactId; subscription: 'subscribed' | 'not_subscribed' },
-  actor: Actor,
 ): Promise<ContactId | undefined> {
   const createdAt = await transactionTime(tx)
   const [row] = await tx<{ id: ContactId }>`
@@ -128,7 +126,7 @@ export async function insertContact(
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
       coalesce(prior.subscription, ${contact.subscription}), coalesce(${createdAt}::timestamptz, now()),
-      coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid,
+      coalesce(${createdAt}::timestamptz, now()), ${tx.actor.type}, ${tx.actor.id}::uuid,
       prior.subscription is null and ${contact.subscription} = 'subscribed'
     from (select ${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)} as subscription) as prior
     on conflict (organization_id, email_key) do nothing

@@ -142,7 +142,7 @@ test('unsubscribing a contact records one event in the same transaction', async 
     { eventName: 'contactUnsubscribe', organizationId, contactId, data: { method: 'api' } },
   ])
 
-  await db.begin((tx) => resubscribe(tx, organizationId, contactId, actor))
+  await db.by(actor).begin((tx) => resubscribe(tx, organizationId, contactId))
   await db.statement`alter table events rename to events_away`
   await expect(editContact(db, organizationId, contactId, unsubscribed, actor)).rejects.toThrow('events')
   expect(await db`select subscription from contacts`).toEqual([{ subscription: 'subscribed' }])
@@ -564,7 +564,7 @@ test('the history of a contact is bounded', async () => {
     select ${organizationId}, ${contactId}, now() - n * interval '1 minute', gen_random_uuid(), 'edited', 'system'
     from generate_series(1, 1200) as n`
   await db.begin((tx) => unsubscribe(tx, organizationId, contactId))
-  await db.begin((tx) => resubscribe(tx, organizationId, contactId, actor))
+  await db.by(actor).begin((tx) => resubscribe(tx, organizationId, contactId))
   const [kept] = await db<{ count: number; newest: string }>`
     select count(*), (array_agg(type order by at desc))[1] as newest from contact_history`
   expect(kept).toEqual({ count: 1000, newest: 'subscribed' })

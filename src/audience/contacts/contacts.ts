@@ -1,6 +1,7 @@
 import { recordApiUnsubscription, recordContactChanges } from '../../events/events.ts'
 import { type Db, isUniqueViolation, type Reader } from '../../platform/db/db.ts'
 import type { CheckUnchanged } from '../../platform/http/etag.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { type EmailAddress, parseEmail } from '../../platform/values/email.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId } from '../../platform/values/ids.ts'
@@ -15,7 +16,7 @@ import {
 } from './contacts.sql.ts'
 import type { ContactFields } from './fields.ts'
 import { joinGroups } from './groups.ts'
-import { type Actor, insertHistory, sourceOf } from './history.ts'
+import { insertHistory, sourceOf } from './history.ts'
 import { carryUnsubscription, resubscribe, unsubscribe } from './subscriptions.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -52,11 +53,11 @@ export async function createContact(
 ): Promise<Contact> {
   if (groupIds.length > 0 && fields.subscription !== 'subscribed')
     throw invalid({ path: 'subscription', problem: 'must be "subscribed" when group_ids are given' })
-  return inTransaction(db, async (tx) => {
-    const id = await insertContact(tx, organizationId, { ...fields, ...address, id: newId('con') }, actor)
+  return inTransaction(db.by(actor), async (tx) => {
+    const id = await insertContact(tx, organizationId, { ...fields, ...address, id: newId('con') })
     if (!id) throw emailTaken()
-    if (groupIds.length > 0) await joinGroups(tx, organizationId, groupIds, id, actor)
-    await recordContactChanges(tx, organizationId, sourceOf(actor), { created: [id] })
+    if (groupIds.length > 0) await joinGroups(tx, organizationId, groupIds, id)
+    await recordContactChanges(tx, organizationId, sourceOf(tx), { created: [id] })
     return getContact(tx, organizationId, id)
   })
 }
@@ -74,22 +75,22 @@ export async function editContact(
   { address, status, checkUnchanged, ...fields }: ContactEdit,
   actor: Actor,
 ): Promise<Contact> {
-  return inTransaction(db, async (tx) => {
+  return inTransaction(db.by(actor), async (tx) => {
     const locked = await existing('contact', lockContact(tx, organizationId, id))
     checkUnchanged?.(await getContact(tx, organizationId, id))
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...address }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })
     if (edited.length > 0) {
-      insertHistory(tx, organizationId, [{ contactId: id, type: 'edited', actor, details: { fields: edited } }])
-      await recordContactChanges(tx, organizationId, sourceOf(actor), { updated: [{ id, fields: edited }] })
+      insertHistory(tx, organizationId, [{ contactId: id, type: 'edited', details: { fields: edited } }])
+      await recordContactChanges(tx, organizationId, sourceOf(tx), { updated: [{ id, fields: edited }] })
     }
     if (address && address.emailKey !== locked.emailKey)
       await carryUnsubscription(tx, organizationId, id, locked.subscription, address)
-    if (status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
+    if (status === 'subscribed') await resubscribe(tx, organizationId, id)
     if (status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
-      insertHistory(tx, organizationId, [{ contactId: id, type: 'unsubscribed', actor, eventId }])
+      insertHistory(tx, organizationId, [{ contactId: id, type: 'unsubscribed', eventId }])
       await recordApiUnsubscription(tx, { id: eventId, organizationId, contactId: id })
     }
     return getContact(tx, organizationId, id)

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, targetOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import {
@@ -21,7 +21,6 @@ import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import { parseId } from '../../platform/values/ids.ts'
 import { nameMax } from '../../platform/values/names.ts'
-import { actorOf } from './actor.ts'
 import { selectGroups } from './groups.sql.ts'
 import { addToGroup, createGroup, getGroup, removeFromGroup, removeGroup, renameGroup } from './groups.ts'
 
@@ -145,7 +144,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     handler: async (request) => {
       const [organizationId, groupId] = targetOf(request, 'grp')
       const contactIds = request.body.contact_ids.map((text) => parseId('con', text))
-      return ok({ added: await addToGroup(db, organizationId, groupId, contactIds, actorOf(request)) })
+      return ok({ added: await addToGroup(db, organizationId, groupId, contactIds, callerOf(request)) })
     },
   })
 
@@ -161,7 +160,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     },
     handler: async (request) => {
       const contactId = parseIdParam('con', request.params.contact_id)
-      await removeFromGroup(db, ...targetOf(request, 'grp'), contactId, actorOf(request))
+      await removeFromGroup(db, ...targetOf(request, 'grp'), contactId, callerOf(request))
       return ok(null, 'Contact removed from the group')
     },
   })

@@ -4,7 +4,7 @@ import { countRows, first, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../../platform/values/ids.ts'
 import type { Subscription } from './eligibility.ts'
-import type { Actor } from './history.ts'
+import type { ActorType } from './history.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
@@ -96,11 +96,10 @@ export const insertMemberships = (
   organizationId: OrganizationId,
   groupIds: GroupId[],
   contactIds: ContactId[],
-  actor: Actor,
 ) =>
   countRows(tx`
     insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
-    select ${organizationId}, group_id, contact_id, ${actor.type}, ${actor.id}::uuid
+    select ${organizationId}, group_id, contact_id, ${tx.actor.type}, ${tx.actor.id}::uuid
     from unnest(${groupIds}::uuid[]) as group_id, unnest(${contactIds}::uuid[]) as contact_id
     order by contact_id, group_id
     on conflict do nothing
@@ -109,7 +108,7 @@ export const insertMemberships = (
 export type EndedMembership = {
   contactId: ContactId
   addedAt: Date
-  addedByType: Actor['type']
+  addedByType: ActorType
   addedById: string | null
 }
 

@@ -1,5 +1,6 @@
 import { recordContactChanges } from '../../events/events.ts'
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../../platform/db/db.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { conflict, existing, notFound, Refusal } from '../../platform/values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId, toText } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
@@ -17,7 +18,7 @@ import {
   lockAndSubscribe,
   updateGroup,
 } from './groups.sql.ts'
-import { type Actor, type HistoryEntry, insertHistory, recordChange, sourceOf } from './history.ts'
+import { type HistoryEntry, insertHistory, recordChange, sourceOf } from './history.ts'
 import { lockAddresses, lockGroups } from './locks.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -72,10 +73,10 @@ export async function addToGroup(
   ids: readonly (ContactId | undefined)[],
   actor: Actor,
 ): Promise<number> {
-  return inTransaction(db, async (tx) => {
+  return inTransaction(db.by(actor), async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
     const known = [...new Set(ids.filter((id) => id !== undefined))]
-    const { existing, added } = await addMembers(tx, organizationId, groupId, known, actor)
+    const { existing, added } = await addMembers(tx, organizationId, groupId, known)
     const unknown = ids.flatMap((id, index) =>
       id && existing.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'contact not found' }],
     )
@@ -91,14 +92,13 @@ export async function addMembers(
   organizationId: OrganizationId,
   groupId: GroupId,
   ids: ContactId[],
-  actor: Actor,
 ): Promise<{ existing: Set<ContactId>; added: number }> {
   const contacts = await lockAndSubscribe(tx, organizationId, ids)
   const subscribed = contacts.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
-  recordChange(tx, organizationId, subscribed, { type: 'subscribed', actor })
-  await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
+  recordChange(tx, organizationId, subscribed, { type: 'subscribed' })
+  await recordContactChanges(tx, organizationId, sourceOf(tx), { subscribed })
   const existing = contacts.map(({ id }) => id)
-  const added = await insertMemberships(tx, organizationId, [groupId], existing, actor)
+  const added = await insertMemberships(tx, organizationId, [groupId], existing)
   return { existing: new Set(existing), added }
 }
 
@@ -108,10 +108,9 @@ export async function joinGroups(
   organizationId: OrganizationId,
   groupIds: GroupId[],
   contactId: ContactId,
-  actor: Actor,
 ): Promise<void> {
   if (!(await lockGroups(tx, organizationId, groupIds))) throw notFound('group')
-  await insertMemberships(tx, organizationId, groupIds, [contactId], actor)
+  await insertMemberships(tx, organizationId, groupIds, [contactId])
 }
 
 export async function removeFromGroup(
@@ -121,8 +120,8 @@ export async function removeFromGroup(
   contactId: ContactId,
   actor: Actor,
 ): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    if ((await removeMembers(tx, organizationId, groupId, [contactId], actor)) === 0)
+  await inTransaction(db.by(actor), async (tx) => {
+    if ((await removeMembers(tx, organizationId, groupId, [contactId])) === 0)
       throw new Refusal('not_found', 'The contact is not a member of this group.')
   })
 }
@@ -133,7 +132,6 @@ export async function removeMembers(
   organizationId: OrganizationId,
   groupId: GroupId,
   ids: ContactId[],
-  actor: Actor,
 ): Promise<number> {
   await lockAddresses(tx, organizationId, ids)
   const ended = await deleteMembershipsOf(tx, organizationId, groupId, ids)
@@ -141,7 +139,7 @@ export async function removeMembers(
   // The history gets the addition now, because the membership that has recorded it ends.
   const entries = ended.flatMap(({ contactId, addedAt: at, addedByType: type, addedById: id }): HistoryEntry[] => [
     { contactId, type: 'group_added', actor: { type, id }, at, details },
-    { contactId, type: 'group_removed', actor, details },
+    { contactId, type: 'group_removed', details },
   ])
   insertHistory(tx, organizationId, entries)
   return ended.length

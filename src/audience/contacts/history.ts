@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import type { EventSource } from '../../platform/values/event-types.ts'
 import {
   type ApiKeyId,
@@ -13,16 +14,7 @@ import {
   type UserId,
 } from '../../platform/values/ids.ts'
 
-/**
- * Who changed a contact. Names of users, keys and imports are looked up when the history is read. `ip` is stored only if
- * the organization stores addresses.
- */
-export type Actor =
-  | { type: 'user'; id: UserId; ip?: string }
-  | { type: 'api_key'; id: ApiKeyId; ip?: string }
-  | { type: 'import'; id: ImportId; ip?: never }
-  | { type: 'recipient' | 'system'; id: null; ip?: string }
-
+/** Names of users, keys and imports are looked up when the history is read. */
 export const actorTypes = ['user', 'api_key', 'import', 'recipient', 'system'] as const
 export type ActorType = Actor['type']
 
@@ -62,7 +54,11 @@ export function actorIdText(type: ActorType | null, id: string | null): string |
   return prefix && id ? toText(prefix, id as never) : null
 }
 
-export const sourceOf = ({ type, id }: Actor): EventSource => ({ type, id: actorIdText(type, id) })
+/** Of the events of a transaction. */
+export const sourceOf = ({ actor: { type, id } }: Pick<Tx, 'actor'>): EventSource => ({
+  type,
+  id: actorIdText(type, id),
+})
 
 /** How many entries are kept per contact. */
 const entriesMax = 1_000
@@ -70,7 +66,8 @@ const entriesMax = 1_000
 export type HistoryEntry = {
   contactId: ContactId
   type: Change
-  actor: { type: ActorType; id: string | null; ip?: string }
+  /** Unless it is the actor of the transaction. */
+  actor?: { type: ActorType; id: string | null; ip?: string }
   /** Names of changed fields, reasons of suppressions or the id of a group; never personal data. */
   details?: { fields?: string[]; reasons?: string[]; group_id?: GroupId }
   /** The event that records the same change. The timeline shows only the event, with this actor. */
@@ -84,7 +81,7 @@ export const recordChange = (
   tx: Tx,
   organizationId: OrganizationId,
   ids: readonly ContactId[],
-  entry: Pick<HistoryEntry, 'type' | 'actor' | 'details'>,
+  entry: Pick<HistoryEntry, 'type' | 'details'>,
 ): void =>
   insertHistory(
     tx,
@@ -99,6 +96,7 @@ export const recordChange = (
 export function insertHistory(tx: Tx, organizationId: OrganizationId, entries: readonly HistoryEntry[]): void {
   const [first] = entries
   if (!first) return
+  const actors = entries.map(({ actor }) => actor ?? tx.actor)
   tx.send`
     insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, ip, details)
     select ${organizationId}::uuid, contact_id, coalesce(at, now()), entry.id, type, actor_type, actor_id,
@@ -108,9 +106,9 @@ export function insertHistory(tx: Tx, organizationId: OrganizationId, entries: r
       ${entries.map(({ at }) => at ?? null)}::timestamptz[],
       ${entries.map(({ eventId }) => eventId ?? newId('evt'))}::uuid[],
       ${entries.map(({ type }) => type)}::text[],
-      ${entries.map(({ actor }) => actor.type)}::text[],
-      ${entries.map(({ actor }) => actor.id)}::uuid[],
-      ${entries.map(({ actor }) => actor.ip ?? null)}::text[],
+      ${actors.map(({ type }) => type)}::text[],
+      ${actors.map(({ id }) => id)}::uuid[],
+      ${actors.map(({ ip }) => ip ?? null)}::text[],
       ${entries.map(({ details, eventId }) => JSON.stringify({ ...details, ...(eventId && { is_event: true }) }))}::text[]
     ) as entry (contact_id, at, id, type, actor_type, actor_id, ip, details)
     join organizations on organizations.id = ${organizationId}

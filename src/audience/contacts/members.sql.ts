@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../../platform/values/ids.ts'
 import { attributeKeysMax, attributesBytesMax, type ContactBefore } from './fields.ts'
 import { insertMemberships } from './groups.sql.ts'
-import { type Actor, recordChange } from './history.ts'
+import { recordChange } from './history.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
@@ -37,7 +37,6 @@ export async function insertMembers(
   organizationId: OrganizationId,
   { groupId, subscription }: Destination,
   members: Member[],
-  actor: Actor,
 ): Promise<number> {
   const createdAt = await transactionTime(tx)
   const created = await tx<{ id: ContactId }>`
@@ -47,7 +46,7 @@ export async function insertMembers(
     select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
       nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
       case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end,
-      coalesce(${createdAt}::timestamptz, now()), coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid,
+      coalesce(${createdAt}::timestamptz, now()), coalesce(${createdAt}::timestamptz, now()), ${tx.actor.type}, ${tx.actor.id}::uuid,
       unsubscription.email_key is null and ${subscription} = 'subscribed'
     from given
     left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}
@@ -56,7 +55,7 @@ export async function insertMembers(
     on conflict (organization_id, email_key) do nothing
     returning id`
   const ids = created.map(({ id }) => id)
-  if (groupId && ids.length > 0) await insertMemberships(tx, organizationId, [groupId], ids, actor)
+  if (groupId && ids.length > 0) await insertMemberships(tx, organizationId, [groupId], ids)
   return ids.length
 }
 
@@ -113,7 +112,6 @@ export async function updateMembers(
   organizationId: OrganizationId,
   destination: Destination,
   members: Member[],
-  actor: Actor,
   { returnsChanged }: { returnsChanged: boolean },
 ): Promise<UpdatedMembers> {
   const locked = await lockMembers(tx, organizationId, destination, members, { returnsChanged })
@@ -121,11 +119,11 @@ export async function updateMembers(
   const changed = stored.filter(({ changes }) => changes)
   if (changed.length > 0) updateContacts(tx, organizationId, destination, members, changed)
   const subscribed = changed.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
-  recordChange(tx, organizationId, subscribed, { type: 'subscribed', actor })
+  recordChange(tx, organizationId, subscribed, { type: 'subscribed' })
   const joining = stored.filter(({ joins }) => joins).map(({ id }) => id)
   return {
     // After the updates in every request, which keeps the lock order consistent.
-    added: joining.length > 0 ? await insertMemberships(tx, organizationId, [destination.groupId!], joining, actor) : 0,
+    added: joining.length > 0 ? await insertMemberships(tx, organizationId, [destination.groupId!], joining) : 0,
     tooLarge: locked.filter(({ changes, fits }) => changes && !fits).map(({ emailKey }) => emailKey),
     changed: returnsChanged ? changed.map(toChanged) : [],
   }

@@ -4,11 +4,12 @@ import { isCheapJson } from '../../platform/http/json-body.ts'
 import type { Stage } from '../../platform/runtime/stage.ts'
 import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { notFound } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { GroupId, OrganizationId } from '../../platform/values/ids.ts'
 import { checkGroup } from './groups.ts'
-import { type Actor, sourceOf } from './history.ts'
+import { sourceOf } from './history.ts'
 import { lockGroups } from './locks.ts'
 import { allRejected, attributesTooLarge, type Member, type Rejected } from './member-input.ts'
 import { type ChangedMember, type Destination, insertMembers, updateMembers } from './members.sql.ts'
@@ -94,9 +95,9 @@ export class MemberAdder {
 }
 
 function storeInGroup(db: Db, { organizationId, groupId, members, actor }: Addition): Promise<Stored> {
-  return inTransaction(db, async (tx) => {
+  return inTransaction(db.by(actor), async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
-    return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members, actor)
+    return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members)
   })
 }
 
@@ -110,25 +111,24 @@ export async function storeMembers(
   organizationId: OrganizationId,
   destination: Destination,
   members: Member[],
-  actor: Actor,
 ): Promise<Stored> {
   const [webhooks, created] = await Promise.all([
     findChangeWebhooks(tx, organizationId),
-    insertMembers(tx, organizationId, destination, members, actor),
+    insertMembers(tx, organizationId, destination, members),
   ])
   // The ids are new, so they belong to the created contacts.
   if (webhooks.length > 0 && created > 0)
-    await recordContactChanges(tx, organizationId, sourceOf(actor), { created: members.map(({ id }) => id) }, webhooks)
+    await recordContactChanges(tx, organizationId, sourceOf(tx), { created: members.map(({ id }) => id) }, webhooks)
   const known = members.length - created
   if (known === 0) return { ...noneStored, created, added: created }
-  const { added, tooLarge, changed } = await updateMembers(tx, organizationId, destination, members, actor, {
-    returnsChanged: webhooks.length > 0 || actor.type === 'import',
+  const { added, tooLarge, changed } = await updateMembers(tx, organizationId, destination, members, {
+    returnsChanged: webhooks.length > 0 || tx.actor.type === 'import',
   })
   if (changed.length > 0)
     await recordContactChanges(
       tx,
       organizationId,
-      sourceOf(actor),
+      sourceOf(tx),
       {
         updated: changed.filter(({ fields }) => fields.length > 0),
         subscribed: changed.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id),

@@ -1,9 +1,10 @@
 import { recordApiUnsubscriptions, recordContactChanges } from '../../events/events.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import { systemActor } from '../../platform/values/actor.ts'
 import type { EmailAddress } from '../../platform/values/email.ts'
 import { type ContactId, type EventId, type MessageId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import type { Subscription } from './eligibility.ts'
-import { type Actor, insertHistory, recordChange, sourceOf } from './history.ts'
+import { insertHistory, recordChange, sourceOf } from './history.ts'
 import { lockAddresses } from './locks.ts'
 import {
   confirmUnsubscription,
@@ -32,7 +33,7 @@ export async function carryUnsubscription(
     (await hasUnsubscribed(tx, organizationId, address.emailKey)) &&
     (await updateSubscription(tx, organizationId, id, 'unsubscribed'))
   )
-    insertHistory(tx, organizationId, [{ contactId: id, type: 'unsubscribed', actor: { type: 'system', id: null } }])
+    insertHistory(tx, organizationId, [{ contactId: id, type: 'unsubscribed', actor: systemActor }])
 }
 
 /** Stops marketing email to the contact. Returns false if it does not exist or had unsubscribed before. */
@@ -70,7 +71,7 @@ export async function unsubscribeByRecipient(
     await confirmUnsubscription(tx, organizationId, contactId, messageId)
     return false
   }
-  const actor: Actor = { type: 'recipient', id: null, ...(ip !== undefined && { ip }) }
+  const actor = { type: 'recipient', id: null, ...(ip !== undefined && { ip }) } as const
   insertHistory(tx, organizationId, [{ contactId, type: 'unsubscribed', actor, eventId, at }])
   return true
 }
@@ -79,30 +80,30 @@ export async function unsubscribeByRecipient(
  * Returns false if the contact does not exist or is already subscribed. Hard bounces, complaints and manual
  * suppressions stay.
  */
-export async function resubscribe(tx: Tx, organizationId: OrganizationId, id: ContactId, actor: Actor) {
+export async function resubscribe(tx: Tx, organizationId: OrganizationId, id: ContactId) {
   const contact = await updateSubscription(tx, organizationId, id, 'subscribed')
   if (!contact) return false
   await deleteUnsubscription(tx, organizationId, contact.emailKey)
-  await recordSubscribed(tx, organizationId, id, actor)
+  await recordSubscribed(tx, organizationId, id)
   return true
 }
 
 /** Subscribes the contact with this address, if it had unsubscribed. The suppression must be deleted. */
-export async function resubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKey: string, actor: Actor) {
+export async function resubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKey: string) {
   const id = await subscribeByEmail(tx, organizationId, emailKey)
-  if (id) await recordSubscribed(tx, organizationId, id, actor)
+  if (id) await recordSubscribed(tx, organizationId, id)
 }
 
-async function recordSubscribed(tx: Tx, organizationId: OrganizationId, id: ContactId, actor: Actor): Promise<void> {
-  recordChange(tx, organizationId, [id], { type: 'subscribed', actor })
-  await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed: [id] })
+async function recordSubscribed(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  recordChange(tx, organizationId, [id], { type: 'subscribed' })
+  await recordContactChanges(tx, organizationId, sourceOf(tx), { subscribed: [id] })
 }
 
 /**
  * Unsubscribes many contacts, with an event for each. Returns how many had not unsubscribed before; contacts that do not
  * exist are skipped.
  */
-export async function unsubscribeContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[], actor: Actor) {
+export async function unsubscribeContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[]) {
   await lockAddresses(tx, organizationId, ids)
   const changed = await unsubscribeMany(tx, organizationId, ids)
   if (changed.length === 0) return 0
@@ -111,7 +112,7 @@ export async function unsubscribeContacts(tx: Tx, organizationId: OrganizationId
   insertHistory(
     tx,
     organizationId,
-    events.map(({ id, contactId }) => ({ contactId, type: 'unsubscribed', actor, eventId: id })),
+    events.map(({ id, contactId }) => ({ contactId, type: 'unsubscribed', eventId: id })),
   )
   await recordApiUnsubscriptions(tx, organizationId, events)
   return changed.length
@@ -121,10 +122,10 @@ export async function unsubscribeContacts(tx: Tx, organizationId: OrganizationId
  * Unsubscribes the contacts with these addresses, without events. Returns the contacts that had not unsubscribed before,
  * with their previous subscription.
  */
-export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKeys: string[], actor: Actor) {
+export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKeys: string[]) {
   const contacts = await lockSubscribed(tx, organizationId, emailKeys)
   const ids = contacts.map(({ id }) => id)
   await unsubscribeMany(tx, organizationId, ids)
-  recordChange(tx, organizationId, ids, { type: 'unsubscribed', actor })
+  recordChange(tx, organizationId, ids, { type: 'unsubscribed' })
   return contacts
 }

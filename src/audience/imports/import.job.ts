@@ -6,7 +6,6 @@ import type { Log } from '../../platform/runtime/log.ts'
 import { TaskLimitExceeded } from '../../platform/tasks/pool.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import type { Actor } from '../contacts/history.ts'
 import { lockGroups } from '../contacts/locks.ts'
 import { attributesTooLarge } from '../contacts/member-input.ts'
 import { noneStored, storeMembers } from '../contacts/members.ts'
@@ -134,16 +133,14 @@ async function readBytes(db: Db, { organizationId, id, bytesTotal }: Import, off
 async function importRows(db: Db, record: Import, before: Progress, slice: ReadSlice): Promise<Progress | undefined> {
   const { organizationId, id, groupId } = record
   const actor = { type: 'import', id } as const
-  return inTransaction(db, async (tx) => {
+  return inTransaction(db.by(actor), async (tx) => {
     if (!(await lockImport(tx, organizationId, id, before.offset))) return undefined
     if (record.dryRun) return countRows(tx, record, before, slice)
     if (groupId && !(await lockGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that suppressed contacts are never created as subscribed.
-    const suppressed =
-      slice.suppressions.length > 0 ? await suppress(tx, organizationId, slice.suppressions, actor) : []
-    const stored =
-      slice.members.length > 0 ? await storeMembers(tx, organizationId, record, slice.members, actor) : noneStored
+    const suppressed = slice.suppressions.length > 0 ? await suppress(tx, organizationId, slice.suppressions) : []
+    const stored = slice.members.length > 0 ? await storeMembers(tx, organizationId, record, slice.members) : noneStored
     insertImportChanges(tx, organizationId, id, [
       ...suppressed,
       ...stored.changed.map(({ id: contactId, change }) => ({ contactId, change })),
@@ -193,8 +190,8 @@ async function advance(
 }
 
 /** Returns the changes for the undo. */
-async function suppress(tx: Tx, organizationId: OrganizationId, suppressions: ImportedSuppression[], actor: Actor) {
-  const { added, unsubscribed } = await importSuppressions(tx, organizationId, suppressions, actor)
+async function suppress(tx: Tx, organizationId: OrganizationId, suppressions: ImportedSuppression[]) {
+  const { added, unsubscribed } = await importSuppressions(tx, organizationId, suppressions)
   return [
     ...unsubscribed.map(({ id, subscription }): NewImportChange => {
       return { contactId: id, change: { subscription: [subscription, 'unsubscribed'] } }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, targetOf, userIdOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, ok } from '../../platform/http/envelope.ts'
@@ -9,9 +9,9 @@ import { jsonParameterMax } from '../../platform/http/paging.ts'
 import { requestTimeoutMs } from '../../platform/http/server.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'
+import { userOf } from '../../platform/values/actor.ts'
 import { Refusal } from '../../platform/values/errors.ts'
 import { parseIdParam } from '../../platform/values/id-params.ts'
-import { actorOf } from '../contacts/actor.ts'
 import { sliceBytes } from './csv.ts'
 import {
   ColumnsOut,
@@ -114,7 +114,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
         response: accepts(ImportOut),
       },
       handler: async (request, reply) => {
-        const record = await undoImport(db, ...targetOf(request, 'imp'), actorOf(request))
+        const record = await undoImport(db, ...targetOf(request, 'imp'), callerOf(request))
         return reply.status(202).send(accepted(importOut(record), 'Undo queued'))
       },
     })
@@ -213,7 +213,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
         const groupId = groupText ? parseIdParam('grp', groupText) : null
         const record = await acceptImport(db, uploading, {
           organizationId: organizationIdOf(request),
-          createdBy: userIdOf(request),
+          createdBy: userOf(callerOf(request)),
           groupId,
           subscription,
           fileName: filename?.trim() || 'import.csv',

@@ -559,17 +559,17 @@ test('an interrupted import continues after the last counted row', async () => {
     get: (target, name) =>
       name !== 'begin'
         ? Reflect.get(target, name)
-        : async (work: Parameters<Db['begin']>[0]) => {
+        : async (...[work, options]: Parameters<Db['begin']>) => {
             commits++
             if (commits % 3 === 2) {
-              await target.begin(work)
+              await target.begin(work, options)
               throw new Error('died after a commit')
             }
             return target.begin(async (tx) => {
               const result = await work(tx)
               if (commits % 3 === 0) throw new Error('died before a commit')
               return result
-            })
+            }, options)
           },
   })
   let deaths = 0

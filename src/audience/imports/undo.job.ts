@@ -7,7 +7,7 @@ import { turnWorker } from '../../platform/queue/turn-worker.ts'
 import type { WorkerSpec } from '../../platform/queue/worker-spec.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
 import type { ContactBefore } from '../contacts/fields.ts'
-import { type Actor, insertHistory, sourceOf, storedActor } from '../contacts/history.ts'
+import { insertHistory, sourceOf, storedActor } from '../contacts/history.ts'
 import { triesMax } from '../contacts/transaction.ts'
 import { deleteImportChanges, type ImportChange, selectLastChanges } from './import-changes.sql.ts'
 import type { Import, Undo } from './imports.sql.ts'
@@ -74,7 +74,8 @@ async function undoStep(parts: UndoParts, record: Import, before: Undo): Promise
     if (next.status === 'done') await dropLane(tx, organizationId, undoKind, id)
     return next
   }
-  return retrying(triesMax, () => parts.work(organizationId, step))
+  const actor = storedActor(before.actorType, before.actorId)
+  return retrying(triesMax, () => parts.work(organizationId, step, { actor }))
 }
 
 type Phase = (tx: Tx, parts: UndoParts, record: Import, undo: Undo) => Promise<Undo>
@@ -119,7 +120,7 @@ async function restoreChanged(tx: Tx, _parts: UndoParts, record: Import, undo: U
       organizationId,
       restored.map(({ contact }) => contact),
     )
-    await recordRestored(tx, organizationId, restored, storedActor(undo.actorType, undo.actorId))
+    await recordRestored(tx, organizationId, restored)
   }
   deleteImportChanges(
     tx,
@@ -184,7 +185,7 @@ function restoredOf(previous: ContactNow, changes: readonly ContactBefore[]): Ou
 }
 
 /** The history of each contact, and the events for webhooks. */
-async function recordRestored(tx: Tx, organizationId: OrganizationId, outcomes: readonly Outcome[], actor: Actor) {
+async function recordRestored(tx: Tx, organizationId: OrganizationId, outcomes: readonly Outcome[]) {
   const edited = outcomes.flatMap(({ contact: { id }, fields }) => {
     const others = fields.filter((field) => field !== 'subscription')
     return others.length > 0 ? [{ id, fields: others }] : []
@@ -195,24 +196,23 @@ async function recordRestored(tx: Tx, organizationId: OrganizationId, outcomes: 
       .filter(({ contact }) => (contact.subscription === 'subscribed') === isSubscribed)
       .map(({ contact }) => contact.id)
   insertHistory(tx, organizationId, [
-    ...edited.map(({ id, fields }) => ({ contactId: id, type: 'edited' as const, actor, details: { fields } })),
-    ...idsOf(true).map((contactId) => ({ contactId, type: 'subscribed' as const, actor })),
-    ...idsOf(false).map((contactId) => ({ contactId, type: 'unsubscribed' as const, actor })),
+    ...edited.map(({ id, fields }) => ({ contactId: id, type: 'edited' as const, details: { fields } })),
+    ...idsOf(true).map((contactId) => ({ contactId, type: 'subscribed' as const })),
+    ...idsOf(false).map((contactId) => ({ contactId, type: 'unsubscribed' as const })),
   ])
-  await recordContactChanges(tx, organizationId, sourceOf(actor), { updated: edited, subscribed: idsOf(true) })
+  await recordContactChanges(tx, organizationId, sourceOf(tx), { updated: edited, subscribed: idsOf(true) })
 }
 
 async function removeJoined(tx: Tx, _parts: UndoParts, record: Import, undo: Undo): Promise<Undo> {
   const { organizationId, id, groupId } = record
   const left = groupId ? await deleteJoined(tx, organizationId, groupId, id, batchMax) : []
   const details = groupId ? { group_id: groupId } : {}
-  const actor = storedActor(undo.actorType, undo.actorId)
   insertHistory(
     tx,
     organizationId,
     left.flatMap(({ contactId, addedAt: at }) => [
       { contactId, type: 'group_added' as const, actor: { type: 'import' as const, id }, details, at },
-      { contactId, type: 'group_removed' as const, actor, details },
+      { contactId, type: 'group_removed' as const, details },
     ]),
   )
   if (left.length === batchMax) return undo

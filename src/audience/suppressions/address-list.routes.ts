@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, Named, Nullable, ok, oneOf } from '../../platform/http/envelope.ts'
 import type { TaskPool } from '../../platform/tasks/pool.ts'
-import { actorOf } from '../contacts/actor.ts'
 import { readAddressListTask } from './address-list.task.ts'
 import { listCharsMax, listedMax, readAddressList } from './address-list.ts'
 import { detailMax } from './suppressions.routes.ts'
@@ -54,7 +53,7 @@ export function suppressionListRoutes({ db, tasks }: { db: Db; tasks: TaskPool }
           list.length <= inlineCharsMax
             ? readAddressList(list)
             : await tasks.run(readAddressListTask, { organizationId, input: list })
-        const results = await suppressListed(db, organizationId, { entries, detail }, actorOf(request))
+        const results = await suppressListed(db, organizationId, { entries, detail }, callerOf(request))
         const count = (status: string) => results.filter((result) => result.status === status).length
         return ok({
           added: count('added'),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import {
@@ -20,7 +20,6 @@ import { outOf } from '../../platform/http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage } from '../../platform/http/paging.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseEmail, parseEmailField } from '../../platform/values/email.ts'
-import { actorOf } from '../contacts/actor.ts'
 import { suppressionReasons } from '../contacts/eligibility.ts'
 import { selectSuppressions } from './suppressions.sql.ts'
 import { addManualSuppression, liftSuppression, notSuppressed } from './suppressions.ts'
@@ -90,7 +89,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       handler: async (request, reply) => {
         const { email, detail } = request.body
         const input = { address: parseEmailField('email', email), detail }
-        const suppression = await addManualSuppression(db, organizationIdOf(request), input, actorOf(request))
+        const suppression = await addManualSuppression(db, organizationIdOf(request), input, callerOf(request))
         return reply.status(201).send(created(suppressionOut(suppression)))
       },
     })
@@ -109,7 +108,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       handler: async (request) => {
         const email = parseEmail(request.params.email)
         if (!email.ok) throw notSuppressed()
-        await liftSuppression(db, organizationIdOf(request), email.key, actorOf(request))
+        await liftSuppression(db, organizationIdOf(request), email.key, callerOf(request))
         return ok(null, 'Suppressions removed')
       },
     })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf } from '../../accounts/accounts.ts'
 import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../../platform/http/envelope.ts'
 import { checkIfMatch, etagOf } from '../../platform/http/etag.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
@@ -88,7 +88,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
         const changes = { ...contentIn(request.body), ...guardsOf(request, request.body) }
-        await saveDraft(parts, organizationId, userIdOf(request), id, changes)
+        await saveDraft(parts, organizationId, callerOf(request), id, changes)
         return ok(await draftOut(organizationId, id, reply))
       },
     })
@@ -135,7 +135,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
-        await publishDraft(parts, organizationId, userIdOf(request), id, guardsOf(request, request.body))
+        await publishDraft(parts, organizationId, callerOf(request), id, guardsOf(request, request.body))
         return ok(await flowOut(db, organizationId, id, reply), 'Published')
       },
     })
@@ -158,7 +158,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
-        await rebuildFlow(parts, organizationId, userIdOf(request), id)
+        await rebuildFlow(parts, organizationId, callerOf(request), id)
         return ok(await flowOut(db, organizationId, id, reply))
       },
     })
@@ -181,7 +181,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
-        const copy = await duplicateFlow(parts, organizationId, userIdOf(request), id, request.body?.name)
+        const copy = await duplicateFlow(parts, organizationId, callerOf(request), id, request.body?.name)
         return reply.status(201).send(created(await flowOut(db, organizationId, copy, reply)))
       },
     })

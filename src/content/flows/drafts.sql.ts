@@ -1,7 +1,8 @@
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { first, hasRows } from '../../platform/db/rows.ts'
+import { userOf } from '../../platform/values/actor.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
-import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../../platform/values/ids.ts'
+import type { FlowId, FlowVersionId, OrganizationId } from '../../platform/values/ids.ts'
 import type { FlowContent } from './flows.sql.ts'
 
 export type Draft = FlowContent & {
@@ -30,7 +31,7 @@ export const findDraft = (db: Reader, organizationId: OrganizationId, flowId: Fl
     left join users on users.id = drafts.updated_by and users.organization_id = ${organizationId}
     where drafts.organization_id = ${organizationId} and drafts.flow_id = ${flowId}`)
 
-export type NewDraft = Omit<Draft, 'testVersionId' | 'updatedAt' | 'updatedBy'> & { updatedBy: UserId | null }
+export type NewDraft = Omit<Draft, 'testVersionId' | 'updatedAt' | 'updatedBy'>
 
 /** The caller holds the lock of the flow. */
 export function replaceDraft(tx: Tx, draft: NewDraft): void {
@@ -39,7 +40,7 @@ export function replaceDraft(tx: Tx, draft: NewDraft): void {
       from_name, from_email, reply_to, preheader, utm, updated_by)
     values (${draft.organizationId}, ${draft.flowId}, ${draft.revision}, ${draft.baseVersion}, ${draft.name}, ${draft.kind},
       ${draft.subject}, ${draft.html}, ${draft.htmlFormat}, ${draft.text}, ${draft.fromName}, ${draft.fromEmail},
-      ${draft.replyTo}, ${draft.preheader}, ${draft.utm && JSON.stringify(draft.utm)}, ${draft.updatedBy})
+      ${draft.replyTo}, ${draft.preheader}, ${draft.utm && JSON.stringify(draft.utm)}, ${userOf(tx.actor)})
     on conflict (organization_id, flow_id) do update
     set revision = excluded.revision, base_version = excluded.base_version, name = excluded.name, kind = excluded.kind,
       subject = excluded.subject, html = excluded.html, html_format = excluded.html_format, text = excluded.text,

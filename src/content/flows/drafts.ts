@@ -1,7 +1,8 @@
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { CheckUnchanged } from '../../platform/http/etag.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { notFound, Refusal } from '../../platform/values/errors.ts'
-import { type FlowId, newId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
+import { type FlowId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
 import {
   type Draft,
@@ -47,16 +48,16 @@ const nameLengthMax = 200
 export async function createDraftFlow(
   { db, senders }: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   content: DraftContent,
 ): Promise<FlowId> {
   const flowId = newId('flw')
   const checked = { ...content, name: checkName(content.name) }
   await checkSender(organizationId, checked, senders)
   const { name, kind } = checked
-  await db.begin(async (tx) => {
+  await db.by(actor).begin(async (tx) => {
     await insertFlow(tx, { organizationId, id: flowId, name, kind, status: 'draft', versionId: null })
-    writeDraft(tx, { organizationId, flowId, revision: 1, baseVersion: 0, ...checked, updatedBy: userId })
+    writeDraft(tx, { organizationId, flowId, revision: 1, baseVersion: 0, ...checked })
   })
   return flowId
 }
@@ -76,11 +77,11 @@ export async function getDraft(db: Db, organizationId: OrganizationId, flowId: F
 export async function saveDraft(
   { db, senders }: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   flowId: FlowId,
   changes: DraftChanges,
 ): Promise<void> {
-  await db.begin(async (tx) => {
+  await db.by(actor).begin(async (tx) => {
     const { flow, draft, version } = await lockFlow(tx, organizationId, flowId)
     changes.checkUnchanged?.(draft)
     checkRevision(changes.baseRevision, draft)
@@ -92,7 +93,7 @@ export async function saveDraft(
     await checkSender(organizationId, content, senders, tx)
     const revision = flow.draftRevision + 1
     const baseVersion = changes.baseVersion ?? draft?.baseVersion ?? current
-    writeDraft(tx, { organizationId, flowId, revision, baseVersion, ...content, updatedBy: userId })
+    writeDraft(tx, { organizationId, flowId, revision, baseVersion, ...content })
   })
 }
 
@@ -104,7 +105,7 @@ export async function saveDraft(
 export async function publishDraft(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   flowId: FlowId,
   guards: Pick<DraftChanges, 'baseVersion' | 'baseRevision' | 'checkUnchanged'>,
 ): Promise<void> {
@@ -116,7 +117,7 @@ export async function publishDraft(
     // Compiling takes time, and nothing is locked during it.
     const compiled = await compileVersion(parts, organizationId, templateOf(draft))
 
-    const isDone = await db.begin(async (tx) => {
+    const isDone = await db.by(actor).begin(async (tx) => {
       const { flow, draft: now, version } = await lockFlow(tx, organizationId, flowId)
       guards.checkUnchanged?.(now)
       if (now?.revision !== draft.revision) return false
@@ -125,7 +126,7 @@ export async function publishDraft(
       if (!isSame && version && version.number! >= versionsMax)
         throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
       const versionId = isSame ? version.id : newId('flv')
-      if (!isSame) await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId, createdBy: userId })
+      if (!isSame) await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId })
       const status = flow.status === 'draft' ? 'active' : flow.status
       await updateFlow(tx, { organizationId, id: flowId, name: draft.name, kind: draft.kind, status, versionId })
       await deleteDraft(tx, organizationId, flowId)
@@ -160,7 +161,7 @@ export async function discardDraft(
 export async function duplicateFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   flowId: FlowId,
   name: string | undefined,
 ): Promise<FlowId> {
@@ -169,7 +170,7 @@ export async function duplicateFlow(
   const draft = await findDraft(parts.db, organizationId, flowId)
   const content = draft ? draftContentOf(draft) : await publishedContentOf(parts.db, flow)
   const copyName = [...`${copyPrefix}${content.name}`].slice(0, nameLengthMax).join('')
-  return createDraftFlow(parts, organizationId, userId, { ...content, name: name ?? copyName })
+  return createDraftFlow(parts, organizationId, actor, { ...content, name: name ?? copyName })
 }
 
 /**
@@ -187,7 +188,7 @@ export async function getTestVersion(parts: FlowParts, organizationId: Organizat
   if (earlier && isSameVersion(earlier, compiled)) return earlier.id
   const id = newId('flv')
   await parts.db.begin(async (tx) => {
-    await insertVersion(tx, { ...compiled, organizationId, id, flowId, createdBy: null }, draft.kind)
+    await insertVersion(tx, { ...compiled, organizationId, id, flowId }, draft.kind)
     updateTestVersion(tx, draft, id)
   })
   return id

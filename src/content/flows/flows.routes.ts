@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok, page, pages } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince } from '../../platform/http/etag.ts'
@@ -99,12 +99,12 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       },
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
-        const userId = userIdOf(request)
+        const actor = callerOf(request)
         const { name, kind, subject, html, status = 'active', draft } = request.body
         const content = { ...emptyContent, ...contentIn(request.body), name, kind, subject, html }
         const id = draft
-          ? await createDraftFlow(parts, organizationId, userId, content)
-          : await createFlow(parts, organizationId, userId, { ...content, status })
+          ? await createDraftFlow(parts, organizationId, actor, content)
+          : await createFlow(parts, organizationId, actor, { ...content, status })
         return reply.status(201).send(created(await flowOut(db, organizationId, id, reply)))
       },
     })
@@ -146,12 +146,12 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       },
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
-        const userId = userIdOf(request)
+        const actor = callerOf(request)
         const id = parseIdParam('flw', request.params.id)
         const { status, base_version: baseVersion } = request.body
         const checkUnchanged = checkIfMatch(request, tagOfFlow)
         const changes = { ...contentIn(request.body), ...(status && { status }), baseVersion, checkUnchanged }
-        await changeFlow(parts, organizationId, userId, id, changes)
+        await changeFlow(parts, organizationId, actor, id, changes)
         return ok(await flowOut(db, organizationId, id, reply))
       },
     })

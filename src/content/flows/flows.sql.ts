@@ -2,14 +2,9 @@ import { containsInAnyCase } from '../../platform/db/any-case.ts'
 import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { first, hasRows, onlyValue } from '../../platform/db/rows.ts'
 import { and, type Sql, sql } from '../../platform/db/sql.ts'
+import { userOf } from '../../platform/values/actor.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
-import {
-  type FlowId,
-  type FlowVersionId,
-  type OrganizationId,
-  parseId,
-  type UserId,
-} from '../../platform/values/ids.ts'
+import { type FlowId, type FlowVersionId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import type { BrandValues } from '../brands/brand-values.ts'
 import type { Utm } from './utm.ts'
 
@@ -72,7 +67,6 @@ export const insertFlow = (tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt
 
 export type NewVersion = Omit<Version, 'number' | 'kind' | 'createdAt'> & {
   organizationId: OrganizationId
-  createdBy: UserId | null
 }
 
 /** `draftKind` is set for a draft of which test emails are sent: it has no number, because it is not published. */
@@ -85,7 +79,7 @@ export async function insertVersion(tx: Tx, version: NewVersion, draftKind: Flow
     values (${organizationId}, ${version.id}, ${flowId},
       ${draftKind}, ${number}, ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
       ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${version.preheader}, ${version.utm && JSON.stringify(version.utm)},
-      ${JSON.stringify(version.variables)}, ${version.brand && JSON.stringify(version.brand)}, ${version.createdBy})`
+      ${JSON.stringify(version.variables)}, ${version.brand && JSON.stringify(version.brand)}, ${userOf(tx.actor)})`
 }
 
 const nextNumber = (tx: Tx, organizationId: OrganizationId, flowId: FlowId) =>

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Senders } from '../../delivery/delivery.ts'
 import type { Db, Reader } from '../../platform/db/db.ts'
 import type { CheckUnchanged } from '../../platform/http/etag.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { parseEmailField } from '../../platform/values/email.ts'
 import { invalid, notFound, Refusal } from '../../platform/values/errors.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
-import { type FlowId, newId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
+import { type FlowId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
 import { isLongerThan } from '../../platform/values/text.ts'
 import { findDraft } from './drafts.sql.ts'
@@ -40,13 +41,13 @@ export type FlowParts = { db: Db; senders: Pick<Senders, 'check'>; runner: Templ
 export async function createFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   input: FlowInput,
 ): Promise<FlowId> {
   const version = await compileVersion(parts, organizationId, input)
   const id = newId('flw')
   const versionId = newId('flv')
-  await parts.db.begin(async (tx) => {
+  await parts.db.by(actor).begin(async (tx) => {
     await insertFlow(tx, {
       organizationId,
       id,
@@ -55,7 +56,7 @@ export async function createFlow(
       status: input.status,
       versionId,
     })
-    await insertVersion(tx, { ...version, organizationId, id: versionId, flowId: id, createdBy: userId })
+    await insertVersion(tx, { ...version, organizationId, id: versionId, flowId: id })
   })
   return id
 }
@@ -74,7 +75,7 @@ export type FlowChanges = Partial<FlowInput> & {
 export async function changeFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   id: FlowId,
   changes: FlowChanges,
 ): Promise<void> {
@@ -91,14 +92,13 @@ export async function changeFlow(
     // A change of the status alone does not depend on the content.
     const needsVersion = baseVersion !== undefined || Object.keys(changed).length > 0
 
-    const isDone = await db.begin(async (tx) => {
+    const isDone = await db.by(actor).begin(async (tx) => {
       const current = await findFlow(tx, organizationId, id, true)
       if (!current) throw notFound('flow')
       changes.checkUnchanged?.(current)
       if (needsVersion && current.versionId !== read.versionId) return false
       const versionId = compiled ? newId('flv') : current.versionId!
-      if (compiled)
-        await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id, createdBy: userId })
+      if (compiled) await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id })
       await updateFlow(tx, {
         ...current,
         name: name ?? current.name,
@@ -148,7 +148,7 @@ export const contentOf = (version: Version): FlowContent => ({
 export const variablesOut = ({ variables }: { variables: readonly { name: string; hasDefault: boolean }[] }) =>
   variables.map(({ name, hasDefault }) => ({ name, has_default: hasDefault }))
 
-export type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId' | 'createdBy'>
+export type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId'>
 
 /** Throws `Refusal` if the template is invalid or the sender is not allowed. */
 export async function compileVersion(

@@ -1,5 +1,6 @@
+import type { Actor } from '../../platform/values/actor.ts'
 import { notFound, Refusal } from '../../platform/values/errors.ts'
-import { type FlowId, newId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
+import { type FlowId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { findFlow, insertVersion, updateFlow } from './flows.sql.ts'
 import { compileVersion, contentOf, type FlowParts, getFlow, isSameVersion, versionsMax } from './flows.ts'
 
@@ -10,7 +11,7 @@ import { compileVersion, contentOf, type FlowParts, getFlow, isSameVersion, vers
 export async function rebuildFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId | null,
+  actor: Actor,
   id: FlowId,
 ): Promise<void> {
   const { flow: read, version } = await getFlow(parts.db, organizationId, id)
@@ -19,13 +20,13 @@ export async function rebuildFlow(
   if (isSameVersion(version, compiled)) return
   if (version.number! >= versionsMax)
     throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
-  await parts.db.begin(async (tx) => {
+  await parts.db.by(actor).begin(async (tx) => {
     const current = await findFlow(tx, organizationId, id, true)
     if (!current) throw notFound('flow')
     if (current.versionId !== read.versionId)
       throw new Refusal('conflict', 'Another version of this flow was published in the meantime.')
     const versionId = newId('flv')
-    await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id, createdBy: userId })
+    await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id })
     await updateFlow(tx, { ...current, versionId })
   })
 }

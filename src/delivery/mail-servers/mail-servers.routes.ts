@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { may, memberOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
+import { callerOf, may, memberOf, organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../../platform/http/envelope.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
@@ -24,14 +24,7 @@ import {
   toInput,
 } from './mail-servers.shapes.ts'
 import { selectMailServers } from './mail-servers.sql.ts'
-import {
-  addMailServer,
-  type Caller,
-  changeMailServer,
-  getMailServer,
-  type ManageParts,
-  removeMailServer,
-} from './manage.ts'
+import { addMailServer, changeMailServer, getMailServer, type ManageParts, removeMailServer } from './manage.ts'
 import type { ConnectionTest } from './test-connection.ts'
 import { type TestParts, testMailServer, testSettings } from './test-mail-server.ts'
 import type { WebhookAddresses } from './webhook-addresses.ts'
@@ -106,7 +99,7 @@ The host must not name a private, loopback or link-local address. An organizatio
         response: creates(MailServerOut),
       },
       handler: async (request, reply) => {
-        const server = await addMailServer(parts, callerOf(request), toInput(request.body))
+        const server = await addMailServer(parts, callerOf(request), organizationIdOf(request), toInput(request.body))
         return reply.status(201).send(created(out(request, server)))
       },
     })
@@ -139,8 +132,9 @@ The host must not name a private, loopback or link-local address. An organizatio
         response: answers(MailServerOut),
       },
       handler: async (request) => {
-        const [, id] = targetOf(request, 'mse')
-        return ok(out(request, await changeMailServer(parts, callerOf(request), id, toChanges(request.body))))
+        const [organizationId, id] = targetOf(request, 'mse')
+        const changes = toChanges(request.body)
+        return ok(out(request, await changeMailServer(parts, callerOf(request), organizationId, id, changes)))
       },
     })
 
@@ -194,8 +188,7 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
         response: answers(Nothing),
       },
       handler: async (request) => {
-        const [, id] = targetOf(request, 'mse')
-        await removeMailServer(parts, callerOf(request), id)
+        await removeMailServer(parts, callerOf(request), ...targetOf(request, 'mse'))
         return ok(null, 'Mail server deleted')
       },
     })
@@ -205,8 +198,3 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
 const testErrors = { rate_limited: 'Too many requests, or too many tests of the organization are in progress.' }
 
 const sharedOnly = 'The mail server is or becomes shared, and you are not an owner of the organization of the operator.'
-
-function callerOf(request: FastifyRequest): Caller {
-  const { organizationId, id, email } = memberOf(request)
-  return { organizationId, id, email, may: (permission) => may(request, permission) }
-}

@@ -60,7 +60,7 @@ export const insertMailServer = (
   tx: Tx,
   { organizationId, id }: MailServerKey,
   row: StoredSettings,
-  { connectedBy, testedAt }: { connectedBy: UserId; testedAt: Date | undefined },
+  { connectedBy, testedAt }: { connectedBy: UserId | null; testedAt: Date | undefined },
 ) =>
   tx`
     insert into mail_servers (organization_id, id, name, preset, url, oauth, webhook_secret, host, port, security, username,

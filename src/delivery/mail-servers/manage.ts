@@ -1,8 +1,9 @@
-import { lackOf, type Permission } from '../../accounts/accounts.ts'
+import { actorMay, lackOf } from '../../accounts/accounts.ts'
 import type { Db, Reader, Tx } from '../../platform/db/db.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import { type Actor, userOf } from '../../platform/values/actor.ts'
 import { conflict, existing, invalid } from '../../platform/values/errors.ts'
-import { type MailServerId, newId, type OrganizationId, type UserId } from '../../platform/values/ids.ts'
+import { type MailServerId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import type { MailServer } from './mail-server.ts'
 import type { MailServerChanges, MailServerInput } from './mail-servers.shapes.ts'
 import {
@@ -30,35 +31,27 @@ export type ManageParts = {
   onChanged: (organizationId: OrganizationId) => Promise<void>
 }
 
-/** The user who changes a mail server. */
-export type Caller = {
-  organizationId: OrganizationId
-  id: UserId
-  email: string
-  may(permission: Permission): boolean
-}
-
 /** Email takes another way, or is seen by others, from now on. */
 export type ConnectionChange = {
   change: 'added' | 'moved' | 'shared'
   before: MailServer | undefined
   after: MailServer
-  changedBy: string
 }
 
-/** What belongs to the whole installation is changed by its operator only, whatever else the caller may do. */
-function checkAuthority(caller: Caller, servers: readonly { isShared?: boolean | undefined }[]): void {
-  if (!caller.may('installation:write') && servers.some(({ isShared }) => isShared)) throw lackOf('installation:write')
+/** What belongs to the whole installation is changed by its operator only, whatever else the actor may do. */
+function checkAuthority(actor: Actor, servers: readonly { isShared?: boolean | undefined }[]): void {
+  if (!actorMay(actor, 'installation:write') && servers.some(({ isShared }) => isShared))
+    throw lackOf('installation:write')
 }
 
 /** Throws `Refusal` if the input is invalid, the caller may not do this or the organization has too many mail servers. */
 export async function addMailServer(
   { db, box, allowPrivate, onConnectionChange, onChanged }: ManageParts,
-  caller: Caller,
+  actor: Actor,
+  organizationId: OrganizationId,
   input: MailServerInput,
 ): Promise<MailServer> {
-  checkAuthority(caller, [input])
-  const { organizationId } = caller
+  checkAuthority(actor, [input])
   const target = targetOf(input, undefined, { allowPrivate })
   const settings = settingsOf(box, input, target, undefined)
   const tested = testedAt(box, organizationId, target, input.testToken)
@@ -66,13 +59,13 @@ export async function addMailServer(
     throw conflict(
       `An organization can have at most ${mailServersMax} mail servers. Delete one that is no longer needed.`,
     )
-  const added = await db.begin(async (tx) => {
+  const added = await db.by(actor).begin(async (tx) => {
     const key = { organizationId, id: newId('mse') }
-    await insertMailServer(tx, key, settings, { connectedBy: caller.id, testedAt: tested })
+    await insertMailServer(tx, key, settings, { connectedBy: userOf(actor), testedAt: tested })
     const after = await getMailServer(tx, organizationId, key.id)
     // A member could replace a mail server instead of changing it.
-    if (after.isShared || !caller.may('mail_servers:confirm'))
-      await onConnectionChange(tx, { change: 'added', before: undefined, after, changedBy: caller.email })
+    if (after.isShared || !actorMay(actor, 'mail_servers:confirm'))
+      await onConnectionChange(tx, { change: 'added', before: undefined, after })
     return after
   })
   await onChanged(organizationId)
@@ -82,14 +75,14 @@ export async function addMailServer(
 /** Throws `Refusal` if it does not exist, the caller may not change it or the input is invalid. */
 export async function changeMailServer(
   { db, box, allowPrivate, onConnectionChange, onChanged }: ManageParts,
-  caller: Caller,
+  actor: Actor,
+  organizationId: OrganizationId,
   id: MailServerId,
   changes: MailServerChanges,
 ): Promise<MailServer> {
-  const { organizationId } = caller
-  const changed = await db.begin(async (tx) => {
+  const changed = await db.by(actor).begin(async (tx) => {
     const current = await existing('mail server', lockMailServerRow(tx, organizationId, id))
-    checkAuthority(caller, [current, changes])
+    checkAuthority(tx.actor, [current, changes])
     const before = storedTarget(box, current)
     if (!before && changes.password === undefined && changes.oauth === undefined && changes.url === undefined)
       throw invalid({ path: 'password', problem: 'must be entered again: it was encrypted with another APP_SECRET' })
@@ -99,12 +92,12 @@ export async function changeMailServer(
     const stored = isNew ? settings : { ...settings, url: current.url, oauth: current.oauth }
     // An owner who enters the same credentials again confirms how it connects.
     const isConfirmed =
-      caller.may('mail_servers:confirm') && (changes.url ?? changes.password ?? changes.oauth) !== undefined
-    const connectedBy = isNew || isConfirmed ? caller.id : null
+      actorMay(actor, 'mail_servers:confirm') && (changes.url ?? changes.password ?? changes.oauth) !== undefined
+    const connectedBy = isNew || isConfirmed ? userOf(actor) : null
     await updateMailServer(tx, { organizationId, id }, stored, { isNew, connectedBy })
     const after = await getMailServer(tx, organizationId, id)
     const change = isNew ? 'moved' : after.isShared && !current.isShared ? 'shared' : undefined
-    if (change) await onConnectionChange(tx, { change, before: current, after, changedBy: caller.email })
+    if (change) await onConnectionChange(tx, { change, before: current, after })
     return after
   })
   await onChanged(organizationId)
@@ -125,12 +118,12 @@ const isSame = (one: Target, other: Target) =>
 /** Throws `Refusal` if it does not exist or the caller may not delete it. */
 export async function removeMailServer(
   { db, onChanged }: Pick<ManageParts, 'db' | 'onChanged'>,
-  caller: Caller,
+  actor: Actor,
+  organizationId: OrganizationId,
   id: MailServerId,
 ): Promise<void> {
-  const { organizationId } = caller
-  await db.begin(async (tx) => {
-    checkAuthority(caller, [await existing('mail server', lockMailServerRow(tx, organizationId, id))])
+  await db.by(actor).begin(async (tx) => {
+    checkAuthority(tx.actor, [await existing('mail server', lockMailServerRow(tx, organizationId, id))])
     await deleteMailServerRow(tx, organizationId, id)
   })
   await onChanged(organizationId)

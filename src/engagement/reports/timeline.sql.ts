@@ -1,4 +1,4 @@
-import type { Actor, Change } from '../../audience/audience.ts'
+import type { ActorType, Change } from '../../audience/audience.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import { contactChangeNames } from '../../platform/values/event-types.ts'
@@ -36,7 +36,7 @@ export type TimelineEntry = {
   reasons: string[] | null
   groupId: GroupId | null
   groupName: string | null
-  actorType: Actor['type'] | null
+  actorType: ActorType | null
   actorId: string | null
   /** Null if the user, key or import has been deleted. */
   actorName: string | null

@@ -27,9 +27,8 @@ export async function undoUnsubscription(
   { organizationId, contactId }: { organizationId: OrganizationId; contactId: ContactId },
   ip: string,
 ): Promise<void> {
-  await inTransaction(db, async (tx) => {
+  await inTransaction(db.by({ type: 'recipient', id: null, ip }), async (tx) => {
     const recipient = await findRecipient(tx, organizationId, contactId)
-    if (recipient?.subscription === 'unsubscribed')
-      await resubscribe(tx, organizationId, contactId, { type: 'recipient', id: null, ip })
+    if (recipient?.subscription === 'unsubscribed') await resubscribe(tx, organizationId, contactId)
   })
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../../accounts/accounts.ts'
+import { callerOf, organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Reader } from '../../platform/db/db.ts'
 import {
@@ -100,8 +100,8 @@ The URL must be https and must not contain credentials or name a private, loopba
         response: creates(WithSecret),
       },
       handler: async (request, reply) => {
-        const creator = { organizationId: organizationIdOf(request), userId: userIdOf(request) }
-        const { webhook, secret } = await createWebhook(parts, creator, toInput(request.body))
+        const organizationId = organizationIdOf(request)
+        const { webhook, secret } = await createWebhook(parts, organizationId, callerOf(request), toInput(request.body))
         return reply.status(201).send(created({ ...webhookOut(webhook), signing_secret: secret }))
       },
     })

@@ -3,6 +3,7 @@ import type { Reader, Tx, Writer } from '../../platform/db/db.ts'
 import { allValues, first, hasRows } from '../../platform/db/rows.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { ResponseRules } from '../../platform/egress/response-rules.ts'
+import { userOf } from '../../platform/values/actor.ts'
 import type { WebhookEventName } from '../../platform/values/event-types.ts'
 import type { OrganizationId, UserId, WebhookId } from '../../platform/values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
@@ -55,7 +56,7 @@ export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Pro
 export type NewWebhook = Pick<
   Webhook,
   'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | keyof ResponseRules | 'retrySchedule'
-> & { secret: Buffer; createdBy: UserId | null }
+> & { secret: Buffer }
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
   tx.send`
@@ -63,13 +64,13 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhoo
       secret, created_by)
     values (${webhook.organizationId}, ${webhook.id}, ${webhook.name}, ${webhook.url}, ${webhook.allEvents},
       ${webhook.eventTypes}, ${webhook.acknowledge}, ${webhook.retry4xx}::int[], ${webhook.retrySchedule},
-      ${webhook.secret}, ${webhook.createdBy})`
+      ${webhook.secret}, ${userOf(tx.actor)})`
   const [row] = await tx<Webhook>`
     select ${columns} from webhooks where organization_id = ${webhook.organizationId} and id = ${webhook.id}`
   return row!
 }
 
-export const updateWebhook = (tx: Tx, webhook: Omit<NewWebhook, 'secret' | 'createdBy'> & Pick<Webhook, 'status'>) =>
+export const updateWebhook = (tx: Tx, webhook: Omit<NewWebhook, 'secret'> & Pick<Webhook, 'status'>) =>
   first(
     tx<Webhook>`
     update webhooks

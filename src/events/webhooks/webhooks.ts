@@ -6,6 +6,7 @@ import type { CheckUnchanged } from '../../platform/http/etag.ts'
 import type { FieldsOf } from '../../platform/http/out-of.ts'
 import { announceChange, dropLane, setLanePaused } from '../../platform/queue/queue.ts'
 import type { SecretBox } from '../../platform/secrets/secrets.ts'
+import type { Actor } from '../../platform/values/actor.ts'
 import { invalid, notFound, Refusal } from '../../platform/values/errors.ts'
 import {
   eventNames,
@@ -48,14 +49,15 @@ export const newWebhookSecret = () => `whsec_${randomBytes(secretBytes).toString
 /** Returns the secret only once. Throws `Refusal` if the input is invalid or there are too many webhooks. */
 export async function createWebhook(
   { db, box, allowPrivate }: WebhookParts,
-  { organizationId, userId }: { organizationId: OrganizationId; userId: UserId | null },
+  organizationId: OrganizationId,
+  actor: Actor,
   input: WebhookInput,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const name = checkName(input.name)
   const url = checkUrl(input.url, allowPrivate)
   const selection = checkEvents(input.eventTypes, input.allEvents ?? false)
   const secret = newWebhookSecret()
-  const webhook = await db.begin(async (tx) => {
+  const webhook = await db.by(actor).begin(async (tx) => {
     if ((await countWebhooks(tx, organizationId)) >= webhooksMax)
       throw new Refusal(
         'conflict',
@@ -71,7 +73,6 @@ export async function createWebhook(
       retry4xx: input.retry4xx?.toSorted() ?? defaultRules.retry4xx,
       retrySchedule: input.retrySchedule ?? 'standard',
       secret: box.seal(secret),
-      createdBy: userId,
     })
   })
   return { webhook, secret }

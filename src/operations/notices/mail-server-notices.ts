@@ -30,11 +30,9 @@ export async function recordMailServerChange(tx: Tx, change: MailServerChange): 
  * Informs the owners that email takes another way, or that its credentials are others. Written in the transaction of the change,
  * and sent to all owners, so that none of them can make such a change unnoticed.
  */
-export async function recordConnectionChange(
-  tx: Tx,
-  { change, before, after, changedBy }: ConnectionChange,
-): Promise<void> {
+export async function recordConnectionChange(tx: Tx, { change, before, after }: ConnectionChange): Promise<void> {
   const { organizationId, id, name, isShared } = after
+  const by = tx.actor.type === 'user' ? `By ${tx.actor.email}.` : ''
   const shared = isShared
     ? ' It is shared: it carries the emails to users, such as password resets, and email of all organizations that have no mail server for it.'
     : ''
@@ -42,7 +40,7 @@ export async function recordConnectionChange(
     organizationId,
     kind: 'mail_server_changed',
     title: `The mail server ${name} was ${titles[change]}`,
-    detail: `By ${changedBy}. ${describe(before, after)}${shared} If you did not expect this, check the mail server and who can sign in to your organization.`,
+    detail: `${by} ${describe(before, after)}${shared} If you did not expect this, check the mail server and who can sign in to your organization.`,
     path: `/sending/mail-servers/${toText('mse', id)}`,
     targetId: id,
   })

@@ -1,3 +1,4 @@
+import type { Actor } from '../values/actor.ts'
 import type { Sql } from './sql.ts'
 
 /** Runs queries. Column names are converted to camelCase; keys inside jsonb values stay as users wrote them. */
@@ -26,6 +27,8 @@ declare const transactional: unique symbol
  */
 export interface Tx extends Writer {
   readonly [transactional]: true
+  /** Who makes its changes, for histories. */
+  readonly actor: Actor
   /**
    * Starts a statement whose rows are not needed before the commit. It is sent together with the next ones, the last with
    * the commit, so it costs no round trip. If it fails, `begin` rolls back and throws its error.
@@ -38,6 +41,8 @@ export interface Tx extends Writer {
 }
 
 export type BeginOptions = {
+  /** Who makes the changes: `systemActor` unless given. */
+  actor?: Actor
   /** Removes the statement timeout, for work an operator waits for, such as migrations. */
   unlimited?: boolean
   /** Timeout per statement, 30 s by default. Set with `set local`, which also works through a connection pooler. */

@@ -1,4 +1,5 @@
 import type { Stage } from '../runtime/stage.ts'
+import type { Actor } from '../values/actor.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { Db, Tx } from './db.ts'
 
@@ -10,7 +11,11 @@ const statementTimeoutMs = 5_000
  * process shares a few connections, which go to the organizations in turn, one each. A slice is short: it works on a
  * limited number of rows and stores how far it came.
  */
-export type BoundedWork = <Result>(organizationId: OrganizationId, work: (tx: Tx) => Promise<Result>) => Promise<Result>
+export type BoundedWork = <Result>(
+  organizationId: OrganizationId,
+  work: (tx: Tx) => Promise<Result>,
+  options?: { actor: Actor },
+) => Promise<Result>
 
 export type BoundedWorkOptions = { timeoutMs?: number }
 
@@ -19,5 +24,6 @@ export function createBoundedWork(
   stage: Stage,
   { timeoutMs = statementTimeoutMs }: BoundedWorkOptions = {},
 ): BoundedWork {
-  return (organizationId, work) => stage.run(organizationId, () => db.begin(work, { statementTimeoutMs: timeoutMs }))
+  return (organizationId, work, options) =>
+    stage.run(organizationId, () => db.begin(work, { statementTimeoutMs: timeoutMs, ...options }))
 }

@@ -5,6 +5,8 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { connectToDatabase } from '../../../test/support/database-socket.ts'
 import { createTestDb, type TestDb } from '../../../test/support/test-db.ts'
 import { until } from '../../../test/support/until.ts'
+import type { Actor } from '../values/actor.ts'
+import { newId } from '../values/ids.ts'
 import { type Db, isConnectionFault, openDb, type Tx, type Writer } from './db.ts'
 import { isWritable } from './migrate.ts'
 
@@ -292,4 +294,12 @@ test('the first error of a transaction is thrown, whichever statement is awaited
   }
   await expect(db.begin(awaitingNone)).rejects.toEqual(isFull)
   expect(await db`select n from numbers`).toEqual([])
+})
+
+test('a transaction has the actor on whose behalf it was begun, and the service is the actor of all others', async () => {
+  await using testDb = await createTestDb()
+  const actor: Actor = { type: 'api_key', id: newId('key') }
+  const actorOf = (db: Pick<Db, 'begin'>) => db.begin(async (tx) => tx.actor)
+  expect(await actorOf(testDb.db.by(actor))).toEqual(actor)
+  expect(await actorOf(testDb.db)).toEqual({ type: 'system', id: null })
 })

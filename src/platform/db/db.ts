@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { Actor } from '../values/actor.ts'
 import type { BeginOptions, Reader, Tx, Writer } from './access.ts'
 import { onShards } from './cluster/shards.ts'
 import { keepsPlans } from './kept-plans.ts'
@@ -15,6 +16,8 @@ export type { Reader, Tx, Writer }
 export interface Db extends Reader {
   /** Runs `work` in one transaction, which is rolled back if `work` throws or calls `tx.rollback`. */
   begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
+  /** Begins transactions of which `actor` is the actor. */
+  by(actor: Actor): Pick<Db, 'begin'>
   /** Runs each statement on any connection, as a transaction of its own, in one round trip. */
   readonly statement: Writer
   /** Like `statement`. The plan of a statement about few rows is kept for seconds: planning costs more than running. */
@@ -103,6 +106,10 @@ export function openDb(options: DbOptions): Db {
     directDb,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) =>
       begin(pool, work, { statementTimeoutMs, ...options }, { isDistributed: db.isDistributed, announce }),
+    // By `this`, which may be a database that wraps `begin`.
+    by(this: Db, actor: Actor): Pick<Db, 'begin'> {
+      return { begin: (work, options) => this.begin(work, { actor, ...options }) }
+    },
     onAnnouncement: (listener: (value: unknown) => void) => {
       listeners.push(listener)
     },

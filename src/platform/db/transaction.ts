@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import { type Actor, systemActor } from '../values/actor.ts'
 import { dayMs } from '../values/durations.ts'
 import type { BeginOptions, Tx } from './access.ts'
 import { cancelStatement } from './cancel-statement.ts'
@@ -22,7 +23,12 @@ const readTimeoutMessage = 'Query read timeout'
 export async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
-  { unlimited = false, statementTimeoutMs, rows }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
+  {
+    actor = systemActor,
+    unlimited = false,
+    statementTimeoutMs,
+    rows,
+  }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
   { isDistributed, announce }: { isDistributed: boolean; announce: (value: unknown) => void },
 ): Promise<Result> {
   const section = currentSection()
@@ -30,7 +36,7 @@ export async function begin<Result>(
   return onConnection(pool, async (client, lose) => {
     let ended: Promise<unknown> | undefined
     const answerWithinMs = unlimited ? unlimitedAnswerTimeoutMs : answerTimeoutMs(statementTimeoutMs)
-    const tx = transaction(client, { answerWithinMs, keepPlans, isDistributed })
+    const tx = transaction(client, actor, { answerWithinMs, keepPlans, isDistributed })
     try {
       // Sent together with the first statement. If it fails, so does that one.
       gatherWrites(client)
@@ -135,7 +141,7 @@ type SendingTx = Tx & {
   fail: (error: unknown) => void
 }
 
-function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
+function transaction(client: pg.PoolClient, actor: Actor, options: ReaderOptions): SendingTx {
   const announced: unknown[] = []
   const failed = { first: undefined as { error: unknown } | undefined }
   const fail = (error: unknown) => {
@@ -156,6 +162,7 @@ function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
   }
   const { isDistributed } = options
   const tx = Object.assign(onClient, {
+    actor,
     send,
     announce,
     announced,
