@@ -1,9 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { countTurns, distinctNames } from '../../../test/support/costly-json.ts'
 import { createServer, type ServerOptions } from './server.ts'
-
-const distinctNames = (count: number) =>
-  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}`.padEnd(6, 'x'), 1])))
 
 /** A server whose route records the turn of the event loop in which it handles a request. */
 async function startServer(organizationOf?: ServerOptions['organizationOf']) {
@@ -13,16 +11,10 @@ async function startServer(organizationOf?: ServerOptions['organizationOf']) {
     trustProxy: false,
     organizationOf,
   })
-  let turn = 0
-  let isCounting = true
-  const count = () => {
-    turn++
-    if (isCounting) setImmediate(count)
-  }
-  setImmediate(count)
+  const turns = countTurns()
   const handled: { caller: string; turn: number }[] = []
   server.post('/emails', { bodyLimit: 1_000_000 }, async (request) => {
-    handled.push({ caller: String(request.headers['x-caller']), turn })
+    handled.push({ caller: String(request.headers['x-caller']), turn: turns.turn })
     return {}
   })
   const post = async (caller: string, payload: string) => {
@@ -30,7 +22,7 @@ async function startServer(organizationOf?: ServerOptions['organizationOf']) {
     return (await server.inject({ method: 'POST', url: '/emails', headers, payload })).statusCode
   }
   const stop = async () => {
-    isCounting = false
+    turns[Symbol.dispose]()
     await server.close()
   }
   return { post, handled, [Symbol.asyncDispose]: stop }

@@ -1,14 +1,17 @@
+import { parseInTurns } from '../../../platform/http/json-body.ts'
 import { Refusal } from '../../../platform/values/errors.ts'
 
 // Providers may change their formats, so they are read field by field, and an unexpected value counts as missing.
 
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Refusal('invalid_json', 'The body is not valid JSON.')
-  }
-}
+/** `turns`: who takes the turns in which a costly body is parsed. */
+export const parseJson = (body: Buffer, turns: string): Promise<unknown> =>
+  parseInTurns(body, turns, (text) => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new Refusal('invalid_json', 'The body is not valid JSON.')
+    }
+  })
 
 export function at(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(

@@ -6,7 +6,6 @@ import { largeBodyBytesMax } from '../../../platform/http/policies.ts'
 import type { Stage } from '../../../platform/runtime/stage.ts'
 import type { SecretBox } from '../../../platform/secrets/secrets.ts'
 import { Refusal } from '../../../platform/values/errors.ts'
-import type { OrganizationId } from '../../../platform/values/ids.ts'
 import { fetchText } from './fetch-text.ts'
 import { mailgunReports } from './mailgun.ts'
 import { postmarkReports } from './postmark.ts'
@@ -27,12 +26,12 @@ export type ServerReportParts = ReceiveParts & {
 export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginAsyncTypebox {
   const { db, box, addresses, reports } = parts
   const signatures = new SnsSignatures(fetchText)
-  const readerOf = ({ provider, secret }: ReportSource, organizationId: OrganizationId): ReadReports => {
+  const readerOf = ({ provider, secret }: ReportSource): ReadReports => {
     switch (provider) {
       case 'ses':
         return sesReports({ topics: secret?.split(/[\s,]+/), signatures, fetchText })
       case 'sendgrid':
-        return sendgridReports(secret, organizationId)
+        return sendgridReports(secret)
       case 'mailgun':
         return mailgunReports(secret, (use) => claimSignature(db.statement, use))
       case 'postmark':
@@ -68,7 +67,7 @@ export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginA
         return reports.run(organizationId, async () => {
           const source = await findReportSource(db, box, key)
           if (!source) throw notFound()
-          const read = () => readerOf(source, organizationId)({ headers, body: bytesOf(body) })
+          const read = () => readerOf(source)({ headers, body: bytesOf(body), turns: organizationId })
           return ok(await receive(parts, read, organizationId))
         })
       },

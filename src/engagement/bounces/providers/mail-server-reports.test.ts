@@ -1,10 +1,14 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { countTurns, distinctNames } from '../../../../test/support/costly-json.ts'
 import { createFlow, send } from '../../../../test/support/flows.ts'
 import { getMessage } from '../../../../test/support/messages.ts'
 import { startRelay } from '../../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../../test/support/test-app.ts'
 import { until } from '../../../../test/support/until.ts'
+import { mailgunReports } from './mailgun.ts'
+import { postmarkReports } from './postmark.ts'
+import { sendgridReports } from './sendgrid.ts'
 
 const newApp = await startSharedApp()
 
@@ -26,7 +30,7 @@ async function sentMessage(app: TestApp): Promise<string> {
 
 const post = (app: TestApp, webhookUrl: string, body: unknown, headers: Record<string, string> = {}) =>
   app.call('POST', new URL(webhookUrl).pathname, {
-    raw: JSON.stringify(body),
+    raw: typeof body === 'string' ? body : JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
   })
 
@@ -91,4 +95,29 @@ test('email through a mail server has the header by which its provider identifie
   const bounce = { RecordType: 'Bounce', Type: 'HardBounce', Details: '550', Metadata: { 'waxwing-id': signed } }
   expect((await post(app, server.webhook_url, bounce)).body.data).toEqual({ received: 1, recorded: 1 })
   expect((await getMessage(app, messageId)).status).toBe('bounced')
+})
+
+test.each(['amazon_ses', 'sendgrid', 'mailgun', 'postmark'])(
+  'reports of %s with more field names than can be parsed in milliseconds are rejected',
+  async (preset) => {
+    const app = await newApp()
+    const { webhook_url: url } = await addServer(app, { preset })
+    expect((await post(app, url, distinctNames(30_000))).status).toBe(413)
+  },
+)
+
+test.each([
+  ['sendgrid', sendgridReports(undefined)],
+  ['mailgun', mailgunReports(undefined, async () => true)],
+  ['postmark', postmarkReports(undefined)],
+])('costly reports of %s are read one in a turn of the event loop', async (_provider, read) => {
+  using turns = countTurns()
+  const body = Buffer.from(distinctNames(8_000))
+  const readAt = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      await read({ headers: {}, body, turns: 'one' })
+      return turns.turn
+    }),
+  )
+  expect(new Set(readAt).size).toBe(10)
 })

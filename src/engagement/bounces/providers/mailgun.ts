@@ -18,8 +18,8 @@ export type ClaimSignature = (use: { signature: Buffer; content: Buffer; expires
  * separator, so the signature itself is stored, independent of how the text is split.
  */
 export function mailgunReports(signingKey: RequestKey, claim: ClaimSignature): ReadReports {
-  return async ({ body }) => {
-    const posted = parseJson(body.toString())
+  return async ({ body, turns }) => {
+    const posted = await parseJson(body, turns)
     if (signingKey !== undefined) await verifySignature(signingKey, claim, { posted, body })
     return reportOf(at(posted, 'event-data'))
   }

@@ -7,9 +7,9 @@ import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports, type
 /** Postmark does not sign requests. It sends the password of the webhook URL, with any user name. */
 export function postmarkReports(password: RequestKey): ReadReports {
   const expected = password === undefined ? undefined : digest(password)
-  return async ({ headers, body }) => {
+  return async ({ headers, body, turns }) => {
     if (expected) verifyPassword(expected, headers.authorization ?? '')
-    return reportOf(parseJson(body.toString()))
+    return reportOf(await parseJson(body, turns))
   }
 }
 

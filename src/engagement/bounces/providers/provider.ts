@@ -8,7 +8,8 @@ import type { Verdict } from '../verdicts.ts'
 /** Events of one request. */
 export const reportsMax = 10_000
 
-export type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
+/** `turns`: who takes the turns of the event loop in which it is read, if that is costly. */
+export type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer; turns: string }
 export type ProviderReport = { clues: Clues; occurredAt: Date; verdict: Verdict }
 
 /**

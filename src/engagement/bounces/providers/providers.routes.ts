@@ -43,7 +43,7 @@ function providersOf(config: Config, claim: ClaimSignature): Record<string, Prov
       operationId: 'receiveSendgridEvents',
       setting: 'PROVIDER_SENDGRID_KEY',
       proof: 'The signature of the event webhook is verified.',
-      read: sendgrid ? sendgridReports(sendgrid, 'reports to the installation') : undefined,
+      read: sendgrid ? sendgridReports(sendgrid) : undefined,
     },
     mailgun: {
       title: 'Mailgun',
@@ -92,9 +92,10 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
         bodyLimit: largeBodyBytesMax,
         config: { permission: 'public' },
         schema,
-        handler: async ({ headers, body }) => {
+        handler: async (request) => {
           if (!read) throw new Refusal('not_found', `${title} is not configured.`)
-          return ok(await receive(parts, () => read({ headers, body: bytesOf(body) })))
+          const { headers, body } = request
+          return ok(await receive(parts, () => read({ headers, body: bytesOf(body), turns: server.turnsOf(request) })))
         },
       })
     }

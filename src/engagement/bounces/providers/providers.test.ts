@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { distinctNames } from '../../../../test/support/costly-json.ts'
 import { getMessage } from '../../../../test/support/messages.ts'
 import { sendTo, startWithReader, tokens } from '../../../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../../../test/support/relay.ts'
@@ -262,6 +263,12 @@ test('invalid requests are rejected by all providers', async () => {
   for (const provider of ['ses', 'sendgrid', 'mailgun', 'postmark'])
     for (const body of ['', '{', '[]', 'null', '"text"', '{"TopicArn":[]}', '\u0000'])
       expect([400, 401], `${provider} ${body}`).toContain((await post(provider, body)).status)
+})
+
+test('more field names than can be parsed in milliseconds are rejected, also before a signature in the body is verified', async () => {
+  const costly = distinctNames(30_000)
+  expect((await post('ses', costly)).status).toBe(413)
+  expect((await post('mailgun', costly)).status).toBe(413)
 })
 
 test('a provider that is not configured responds with 404', async () => {

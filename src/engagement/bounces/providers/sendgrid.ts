@@ -16,15 +16,15 @@ import {
 
 /**
  * The event webhook of SendGrid, signed with ECDSA. Repeating a signed request has no effect, so signatures are not
- * stored. `turns`: who takes the turns in which they are read.
+ * stored.
  */
-export function sendgridReports(publicKey: RequestKey, turns: string): ReadReports {
+export function sendgridReports(publicKey: RequestKey): ReadReports {
   const key = publicKey === undefined ? undefined : readKey(publicKey)
   return async (request) => {
     if (key) verifySignature(key, request)
-    const events = parseJson(request.body.toString())
+    const events = await parseJson(request.body, request.turns)
     const reports: ProviderReport[] = []
-    const pacer = new Pacer(turns)
+    const pacer = new Pacer(request.turns)
     for (const event of Array.isArray(events) ? events : [events]) {
       if (pacer.isDue) await pacer.turn()
       reports.push(...reportOf(event))

@@ -1,6 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { distinctNames } from '../../../../test/support/costly-json.ts'
 import { newId } from '../../../platform/values/ids.ts'
 import { sesReports } from './ses.ts'
 
@@ -40,7 +41,10 @@ function start() {
       return certificate
     },
   })
-  return { fetched, read: (message: unknown) => read({ headers: {}, body: Buffer.from(JSON.stringify(message)) }) }
+  return {
+    fetched,
+    read: (message: unknown) => read({ headers: {}, turns: topic, body: Buffer.from(JSON.stringify(message)) }),
+  }
 }
 
 const bounce = (more: object = {}) =>
@@ -183,13 +187,19 @@ test('if the certificate cannot be fetched, the response is 503 and the next req
     },
   })
   const body = Buffer.from(JSON.stringify(signed({ Message: bounce() })))
-  await expect(read({ headers: {}, body })).rejects.toMatchObject({ type: 'unavailable' })
+  await expect(read({ headers: {}, turns: topic, body })).rejects.toMatchObject({ type: 'unavailable' })
   isThere = true
-  expect(await read({ headers: {}, body })).toHaveLength(1)
+  expect(await read({ headers: {}, turns: topic, body })).toHaveLength(1)
 })
 
 test('a message type that is an inherited property is rejected', async () => {
   const { read } = start()
   for (const type of ['constructor', 'toString', '__proto__'])
     await expect(read(signed({ Message: bounce(), Type: type }))).rejects.toMatchObject({ type: 'unauthorized' })
+})
+
+test('a notification with more field names than can be parsed in milliseconds is rejected', async () => {
+  const { read } = start()
+  expect(await read(signed({ Message: distinctNames(20_000) }))).toEqual([])
+  await expect(read(signed({ Message: distinctNames(30_000) }))).rejects.toMatchObject({ type: 'payload_too_large' })
 })

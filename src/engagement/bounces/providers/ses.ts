@@ -1,4 +1,5 @@
 import { type ProviderEvent, readSesEvent } from '@waxwing/bounce-classifier'
+import { parseInTurns } from '../../../platform/http/json-body.ts'
 import { Refusal } from '../../../platform/values/errors.ts'
 import { idHeader, idName } from '../../../sending/sending.ts'
 import type { Clues } from '../correlate.ts'
@@ -20,8 +21,8 @@ export type SesSettings = {
 /** Amazon SES through SNS: notifications of an identity and events of a configuration set. */
 export function sesReports(settings: SesSettings): ReadReports {
   const { topics, fetchText, signatures = new SnsSignatures(fetchText) } = settings
-  return async ({ body }) => {
-    const message = parseJson(body.toString())
+  return async ({ body, turns }) => {
+    const message = await parseJson(body, turns)
     if (topics && !topics.includes(textAt(message, 'TopicArn') ?? '')) throw notAuthenticated()
     const isGenuine = await signatures.isGenuine(message).catch((error: Error) => {
       throw new Refusal('unavailable', `Could not fetch the Amazon SNS signing certificate: ${error.message}`)
@@ -35,7 +36,7 @@ export function sesReports(settings: SesSettings): ReadReports {
         return []
       }
       case 'Notification':
-        return reportsOf(readNotification(textAt(message, 'Message') ?? ''))
+        return reportsOf(await readNotification(textAt(message, 'Message') ?? '', turns))
       default:
         return []
     }
@@ -43,10 +44,11 @@ export function sesReports(settings: SesSettings): ReadReports {
 }
 
 /** SNS also sends plain text, for example to confirm that notifications were set up. */
-function readNotification(text: string): unknown {
+async function readNotification(text: string, turns: string): Promise<unknown> {
   try {
-    return JSON.parse(text)
-  } catch {
+    return await parseInTurns(Buffer.from(text), turns, (json) => JSON.parse(json))
+  } catch (error) {
+    if (error instanceof Refusal) throw error
     return undefined
   }
 }
