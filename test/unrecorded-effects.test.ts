@@ -60,7 +60,7 @@ async function prepareRefusals({ db }: Pick<TestApp, 'db'>): Promise<void> {
       changed jsonb := to_jsonb(case when tg_op = 'DELETE' then old else new end);
     begin
       for refusal in select counter from refusals
-        where organization_id = (changed ->> 'organization_id')::uuid and name = tg_table_name
+        where organization_id = (changed ->> 'organization_id')::uuid and name = tg_argv[0]
       loop
         perform nextval(refusal.counter);
         raise exception 'refused by a test';
@@ -76,7 +76,7 @@ async function prepareRefusals({ db }: Pick<TestApp, 'db'>): Promise<void> {
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
           and c.relname <> 'refusals'
       loop
-        execute format('create trigger refuse before insert or update or delete on %s for each row execute function refuse()', target);
+        execute format('create trigger refuse before insert or update or delete on %s for each row execute function refuse(%L)', target, target);
       end loop;
     end $$`)
 }
