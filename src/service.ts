@@ -15,6 +15,7 @@ import { mountRoutes } from './mounts.ts'
 import { operationsArea } from './operations/area.ts'
 import { describeApi } from './operations/documentation/api-document.ts'
 import { recordDomainChange } from './operations/notices/domain-notices.ts'
+import { GivenUpNotices } from './operations/notices/given-up.ts'
 import { recordConnectionChange, recordMailServerChange } from './operations/notices/mail-server-notices.ts'
 import {
   recordExpiredBroadcast,
@@ -44,6 +45,7 @@ export async function createService({ describesApi = false, ...options }: Servic
   const { db } = platform
   const pause = new SendingPause(db)
   const isPaused = () => pause.isPaused
+  const givenUp = new GivenUpNotices(platform)
 
   const accounts = createAccounts(platform)
   const events = createEvents(platform)
@@ -72,7 +74,12 @@ export async function createService({ describesApi = false, ...options }: Servic
     platform,
     sending,
     { accounts, delivery, content, attempts },
-    { isPaused, broadcasts: broadcastsOfMessages(db) },
+    {
+      isPaused,
+      broadcasts: broadcastsOfMessages(db),
+      onEmailGivenUp: (id) => givenUp.emails(id),
+      onSystemEmailGivenUp: () => givenUp.systemEmails(),
+    },
   )
   const engagementPart = engagementArea(platform, engagement, { events, delivery })
   const areas = [
@@ -82,6 +89,7 @@ export async function createService({ describesApi = false, ...options }: Servic
       onWebhookPaused: recordPausedWebhook,
       onWebhookFailing: recordFailingWebhook,
       onExportPaused: recordPausedExport,
+      onDeliveryGivenUp: (id) => givenUp.deliveries(id),
     }),
     audienceArea(platform, { onImportFinished: recordFinishedImport, erase: eraseInTransaction, forgetContacts }),
     deliveryArea(platform, delivery, {

@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseId } from '../src/platform/values/ids.ts'
 import { createService } from '../src/service.ts'
@@ -6,8 +7,9 @@ import { collectStatements } from './support/collect-statements.ts'
 import { happen } from './support/events.ts'
 import { createFlow, send } from './support/flows.ts'
 import { getMessage } from './support/messages.ts'
+import { registerOther } from './support/people.ts'
 import { startRelay } from './support/relay.ts'
-import { create } from './support/resources.ts'
+import { create, read } from './support/resources.ts'
 import { startSharedApp, startTestApp, type TestApp } from './support/test-app.ts'
 import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
@@ -275,17 +277,12 @@ test('a broadcast whose results cannot be recorded is paused although its notice
 test('a broadcast that can neither be recorded nor paused is not sent again by another process', async () => {
   await using app = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
   await prepareRefusals(app)
-  const startWorker = async () => {
-    const worker = await createService({ ...app, log: app.app.server.log, roles: ['work'] } as never)
-    await worker.start()
-    return worker
-  }
   const key = keyOf(app)
   const hold = outside.hold(key)
   const { group, create: createBroadcast } = await fill(app)
   const broadcast = await createBroadcast([await group('Readers', [`a@${key}`, `b@${key}`])])
   await broadcast.start()
-  const first = await startWorker()
+  const first = await startWorker(app)
   await until('the effect', hold.arrived)
   const records = await refuse(app, ['broadcast_recipients'])
   const pauses = await refuse(app, ['broadcasts'])
@@ -295,7 +292,7 @@ test('a broadcast that can neither be recorded nor paused is not sent again by a
   await first.stop()
   const copies = outside.of(key)
   expect(Math.max(...copies)).toBe(1)
-  const second = await startWorker()
+  const second = await startWorker(app)
   const before = await pauses.count()
   await untilHurried('tries to pause it', app, async () => (await pauses.count()) > before + 2)
   await pauses.end()
@@ -331,6 +328,43 @@ test('an email that has failed for hours is given up with the reason, and can be
   expect(outside.of(key)).toEqual([1])
   expect((await getMessage(app, cancelled!)).status).toBe('cancelled')
 })
+
+test('owners see one notice for each kind of effects that were given up, and the operator that about system emails', async () => {
+  await using app = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
+  await prepareRefusals(app)
+  const other = await registerOther(app)
+  const key = keyOf(app)
+  const url = `http://127.0.0.1:${receiver.port}/${app.organizationId}`
+  const { id: webhookId } = await create(app, '/webhooks', { name: 'Orders', url, all_events: true })
+  await happen(app.db, app.organizationId, 'emailClick', 3)
+  const flowId = await createFlow(app)
+  for (const name of ['a', 'b', 'c']) await send(app, flowId, { contact_email: `${name}@${key}` })
+  await create(other, '/invitations', { email: `d@${key}`, role: 'member' })
+  await app.db.pool.query('update jobs set attempt = 5, faults = 5')
+  // Without its jobs, the invitation cannot even be given up.
+  const refusals = [await refuse(app, ['events', 'delivery_attempts']), await refuse({ ...app, ...other }, ['jobs'])]
+
+  const worker = await startWorker(app)
+  const failedOf = async (path: string) =>
+    (await read(app, path)).filter(({ status }: { status: string }) => status === 'failed')
+  await until('the emails to be given up', async () => (await failedOf('/messages')).length === 3)
+  const deliveries = `/webhooks/${webhookId}/deliveries`
+  await until('the deliveries to be given up', async () => (await failedOf(deliveries)).length === 3)
+  const notices = () => read(app, '/notices?state=open')
+  await until('the notices', async () => (await notices()).length >= 3)
+  for (const refusal of refusals) await refusal.end()
+  await worker.stop()
+
+  const kinds = (await notices()).map(({ kind }: { kind: string }) => kind)
+  expect(kinds.sort()).toEqual(['deliveries_given_up', 'emails_given_up', 'system_emails_given_up'])
+  expect(await read(other, '/notices')).toEqual([])
+})
+
+async function startWorker({ config, secrets, db }: TestApp) {
+  const worker = await createService({ config, secrets, db, log: pino({ level: 'silent' }), roles: ['work'] })
+  await worker.start()
+  return worker
+}
 
 /** Nothing is left to be done, or it waits for somebody. */
 const isSettled = async ({ db, organizationId }: TestApp): Promise<boolean> => {

@@ -6,6 +6,7 @@ import { Loop } from '../platform/runtime/loop.ts'
 import type { Stage, StageLimits } from '../platform/runtime/stage.ts'
 import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
+import type { OrganizationId } from '../platform/values/ids.ts'
 import { type ExportJobParts, exportJob } from './exports/export.job.ts'
 import { eventExportRoutes } from './exports/exports.routes.ts'
 import { exportSecrets } from './exports/exports.ts'
@@ -41,6 +42,8 @@ export type EventsHooks = {
   onWebhookPaused: HealthParts['onPaused']
   onWebhookFailing: HealthParts['onFailing']
   onExportPaused: ExportJobParts['onPaused']
+  /** Called when a delivery is given up because of internal errors. */
+  onDeliveryGivenUp: (organizationId: OrganizationId) => void
 }
 
 export type Events = ReturnType<typeof createEvents>
@@ -115,7 +118,7 @@ export function eventsArea(platform: Platform, { recorder }: Events, hooks: Even
   }
 }
 
-function webhooksOf(platform: Platform, { isPaused }: EventsHooks, tests: Stage) {
+function webhooksOf(platform: Platform, { isPaused, onDeliveryGivenUp: onGivenUp }: EventsHooks, tests: Stage) {
   const { config, limits, secrets, db, log, failures, hints, metrics: registry, stageRegistry, egress } = platform
   const box = webhookSecretBox(secrets)
   const safePost = createSafePost({ ...egress, timeoutMs: config.WEBHOOK_TIMEOUT_MS })
@@ -123,7 +126,7 @@ function webhooksOf(platform: Platform, { isPaused }: EventsHooks, tests: Stage)
   const retryDelays = retryDelaysOf(config.WEBHOOK_RETRY_DELAYS)
   const parts = { db, box, safePost, metrics, retryDelays }
   const spec = deliverJob({ ...parts, stageRegistry, log, laneWidthMax: limits.webhookConcurrency })
-  const deliverer = new Worker({ db, log, failures, hints, spec: { ...spec, isOpen: () => !isPaused() } })
+  const deliverer = new Worker({ db, log, failures, hints, spec: { ...spec, onGivenUp, isOpen: () => !isPaused() } })
   metrics.watchInFlight(() => deliverer.running)
   return {
     routes: webhookRoutes({

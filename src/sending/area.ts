@@ -11,6 +11,7 @@ import type { WorkerSpec } from '../platform/queue/worker-spec.ts'
 import type { StageLimits } from '../platform/runtime/stage.ts'
 import { SecretBox } from '../platform/secrets/secrets.ts'
 import { hourMs, minuteMs } from '../platform/values/durations.ts'
+import type { OrganizationId } from '../platform/values/ids.ts'
 import { Acceptor } from './acceptance/accept.ts'
 import { emailRoutes } from './acceptance/emails.routes.ts'
 import { deleteExpiredKeys } from './acceptance/idempotency.ts'
@@ -51,7 +52,13 @@ const emailRequests: StageLimits = {
 }
 
 /** What areas above provide. */
-export type SendingHooks = { isPaused: () => boolean; broadcasts: BroadcastParts }
+export type SendingHooks = {
+  isPaused: () => boolean
+  broadcasts: BroadcastParts
+  /** Called when jobs are given up because of internal errors. */
+  onEmailGivenUp: (organizationId: OrganizationId) => void
+  onSystemEmailGivenUp: () => void
+}
 
 export type Sending = ReturnType<typeof createSending>
 
@@ -119,8 +126,12 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
       worker(sender(platform, below, hooks)),
       loop('prepare emails for password resets', resetEmailsEveryMs, () => prepareResetEmails({ db, accountEmails })),
       loop('queue emails of 0.1.0', minuteMs, () => queueOldEmails(db)),
-      worker(accountEmailJob({ ...systemEmails, accountEmails })),
-      worker({ ...noticeEmailJob(systemEmails), isOpen: () => !hooks.isPaused() }),
+      worker({ ...accountEmailJob({ ...systemEmails, accountEmails }), onGivenUp: hooks.onSystemEmailGivenUp }),
+      worker({
+        ...noticeEmailJob(systemEmails),
+        isOpen: () => !hooks.isPaused(),
+        onGivenUp: hooks.onSystemEmailGivenUp,
+      }),
       loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
       loop('remove expired contents of emails', hourMs, () => removeExpiredContents(db)),
       loop('trim the inbox', hourMs, () => trimInbox(db)),
@@ -145,9 +156,10 @@ export function sendingArea(platform: Platform, sending: Sending, below: Below, 
 }
 
 /** Sends single emails. While sending is paused, they stay queued. */
-function sender(platform: Platform, { delivery, content, attempts }: Below, { isPaused, broadcasts }: SendingHooks) {
+function sender(platform: Platform, { delivery, content, attempts }: Below, hooks: SendingHooks) {
+  const { isPaused, broadcasts, onEmailGivenUp: onGivenUp } = hooks
   const { db, stageRegistry } = platform
   const inFlightMax = inFlightMaxOf(delivery)
   const spec = sendJob({ ...attempts, db, stageRegistry, templates: content.templates, inFlightMax, broadcasts })
-  return { ...spec, isOpen: () => !isPaused() && (spec.isOpen?.() ?? true) }
+  return { ...spec, onGivenUp, isOpen: () => !isPaused() && (spec.isOpen?.() ?? true) }
 }

@@ -24,7 +24,7 @@ const NoticeOut = Named('Notice', {
   state: {
     ...oneOf(...noticeStates),
     description:
-      '`open` while the problem lasts and nobody has dismissed the notice. Of several notices of the same kind about the same object, only the newest can be open. Notices about something that does not last are open for seven days.',
+      '`open` while the problem lasts and nobody has dismissed the notice. Of several notices of the same kind about the same object, only the newest can be open. Notices about rates, and about what was given up after internal errors, are open for a day, and then there is another one if it continues. Other notices about something that does not last are open for seven days.',
   },
   created_at: Timestamp,
 })

@@ -28,6 +28,9 @@ export const noticeKinds = [
   'mail_server_failing',
   'mail_server_changed',
   'domain_unverified',
+  'emails_given_up',
+  'deliveries_given_up',
+  'system_emails_given_up',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 
@@ -56,6 +59,15 @@ export const insertNotice = (tx: Tx, notice: Omit<Notice, 'createdAt' | 'state'>
     insert into notices (organization_id, id, kind, title, detail, webhook_id, target_id, path)
     values (${notice.organizationId}, ${notice.id}, ${notice.kind}, ${notice.title}, ${notice.detail}, ${notice.webhookId},
       ${notice.targetId}, ${notice.path})`
+
+/** Reported once a day while they last. */
+const dailyKinds: NoticeKind[] = [
+  'bounce_rate',
+  'complaint_rate',
+  'emails_given_up',
+  'deliveries_given_up',
+  'system_emails_given_up',
+]
 
 /** How long a notice is open that is about something that does not last. */
 const openDays = 7
@@ -92,8 +104,7 @@ const openIds = (id: OrganizationId) => sql`
       select from broadcasts where organization_id = ${id} and broadcasts.id = latest.target_id and status = 'paused')
     when kind = 'relay_down' then true
     when kind = 'import_finished' then false
-    when kind = 'bounce_rate' then created_at > now() - interval '1 day'
-    when kind = 'complaint_rate' then created_at > now() - interval '1 day'
+    when kind = any (${dailyKinds}::text[]) then created_at > now() - interval '1 day'
     else created_at > now() - ${openDays} * interval '1 day'
   end`
 

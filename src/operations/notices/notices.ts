@@ -38,6 +38,9 @@ const alertOf: Record<NoticeKind, AlertKind | null> = {
   mail_server_failing: 'sending',
   mail_server_changed: null,
   domain_unverified: 'sending',
+  emails_given_up: 'sending',
+  deliveries_given_up: 'webhooks',
+  system_emails_given_up: 'sending',
 }
 
 export type PausedWebhook = { organizationId: OrganizationId; id: WebhookId; name: string; failingSince: Date }

@@ -59,31 +59,35 @@ export async function reportHighRates({ db, log }: { db: Db; log: Log }, now = D
   }
 }
 
-type RateAlert = { kind: NoticeKind; title: string; detail: string }
+export type Alert = { kind: NoticeKind; title: string; detail: string; path: string }
 
-function alertsFor({ sent, bounced, complained }: DayCounts): RateAlert[] {
-  const alerts: RateAlert[] = []
+function alertsFor({ sent, bounced, complained }: DayCounts): Alert[] {
+  const alerts: Alert[] = []
+  const path = '/activity'
   const numbers = (part: number) => `${part.toLocaleString('en')} of ${sent.toLocaleString('en')} emails`
   if (bounced / sent > bounceRateMax)
     alerts.push({
       kind: 'bounce_rate',
       title: `${percent(bounced / sent)} of your emails bounce`,
       detail: `${numbers(bounced)} of the last 24 hours were sent to addresses that do not exist. Mailbox providers block senders above 5%. Remove old or bought addresses, and confirm new ones before you write to them. Addresses that bounced are suppressed automatically.`,
+      path,
     })
   if (complained >= complaintsMin && complained / sent > complaintRateMax)
     alerts.push({
       kind: 'complaint_rate',
       title: `Your complaint rate is ${percent(complained / sent)}`,
       detail: `${numbers(complained)} of the last 24 hours were reported as spam by their recipients. Mailbox providers block senders above 0.1%. Write only to people who asked for it, and make it easy to unsubscribe. Recipients who complained are suppressed automatically.`,
+      path,
     })
   return alerts
 }
 
-async function reportOnce(db: Db, organizationId: OrganizationId, alert: RateAlert, since: Date): Promise<boolean> {
+/** Resolves to false if it was reported since that time, or if the organization was deleted. */
+export async function reportOnce(db: Db, organizationId: OrganizationId, alert: Alert, since: Date): Promise<boolean> {
   return db.begin(async (tx) => {
     if (!(await lockForNotice(tx, organizationId))) return false
     if (await hasNoticeSince(tx, organizationId, alert.kind, since)) return false
-    await recordNotice(tx, { organizationId, ...alert, path: '/activity' })
+    await recordNotice(tx, { organizationId, ...alert })
     return true
   })
 }

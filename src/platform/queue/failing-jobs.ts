@@ -21,7 +21,7 @@ type FailingJobsOptions<Work> = {
   log: Log
   failures: FailureLog
   section: string
-  spec: Pick<WorkerSpec<Work>, 'giveUp' | 'failuresMax' | 'isFinal'>
+  spec: Pick<WorkerSpec<Work>, 'giveUp' | 'onGivenUp' | 'failuresMax' | 'isFinal'>
 }
 
 /**
@@ -86,6 +86,8 @@ export class FailingJobs<Work> {
     } catch (fault) {
       log.error({ err: fault, job: claim.id }, 'Giving up a job failed')
       return false
+    } finally {
+      spec.onGivenUp?.(claim.organizationId)
     }
   }
 }

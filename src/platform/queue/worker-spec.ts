@@ -50,6 +50,8 @@ export type WorkerSpec<Work> = {
    * not run again: if this fails, only this is tried again. Without it, a failed job is retried without end.
    */
   giveUp?: (claim: Claim, work: Work, error: unknown) => Promise<void>
+  /** Called when a job is given up, also if `giveUp` fails. Must not throw. */
+  onGivenUp?: (organizationId: OrganizationId) => void
   /** After this many failures in a row, a job is given up. */
   failuresMax?: number
   /** Returns true for a failure after which the job is given up at once. */

@@ -9,7 +9,7 @@ import { type ProviderReport, reportsMax } from './provider.ts'
 
 /** For the API reference. */
 export const bodyErrors = {
-  payload_too_large: 'The request has more than 10,000 events or more than 1 MiB.',
+  payload_too_large: 'The request has more than 10,000 events, more than 1 MiB, or too many values or field names.',
   invalid_json: 'The body is not valid JSON.',
 }
 
