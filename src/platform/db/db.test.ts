@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { expect, expectTypeOf, test } from 'vitest'
 import { connectToDatabase } from '../../../test/support/database-socket.ts'
 import { createTestDb, type TestDb } from '../../../test/support/test-db.ts'
@@ -302,4 +303,29 @@ test('a transaction has the actor on whose behalf it was begun, and the service 
   const actorOf = (db: Pick<Db, 'begin'>) => db.begin(async (tx) => tx.actor)
   expect(await actorOf(testDb.db.by(actor))).toEqual(actor)
   expect(await actorOf(testDb.db)).toEqual({ type: 'system', id: null })
+})
+
+test('a lost connection does not hide the error of an earlier statement', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  await db.statement.script('create table numbers (n integer primary key)')
+  const terminated = db.begin(async (tx) => {
+    tx.send`select pg_terminate_backend(pg_backend_pid())`
+    await tx`insert into numbers values (1)`
+  })
+  await expect(terminated).rejects.toMatchObject({ code: '57P01' })
+
+  const clients: pg.PoolClient[] = []
+  db.pool.on('acquire', (client) => clients.push(client))
+  const commitOnLostConnection = (n: number) =>
+    db.begin(async (tx) => {
+      await tx`insert into numbers values (${n})`.catch(() => {})
+      ;(clients.at(-1) as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+    })
+  // Whether this is committed is unknown.
+  const unknown = await commitOnLostConnection(2).catch((error: unknown) => error)
+  expect(isConnectionFault(unknown)).toBe(true)
+  // This cannot be.
+  await db.statement`insert into numbers values (3)`
+  await expect(commitOnLostConnection(3)).rejects.toMatchObject({ code: '23505' })
 })

@@ -17,20 +17,25 @@ export type ReaderOptions = {
   /** True if the transaction keeps plans (kept-plans.ts). */
   keepPlans?: boolean
   beforeQuery?: () => void
-  /** Called with the error of each statement that fails, in the order of the statements. */
-  onError?: (error: unknown) => void
+  /** Called with the error of each statement that fails, in the order of the statements. Returns the one to throw. */
+  causeOf?: (error: unknown) => unknown
 }
 
 export function reader(
   target: pg.Pool | pg.ClientBase,
-  { answerWithinMs, isDistributed = false, keepPlans = false, beforeQuery = () => {}, onError }: ReaderOptions = {},
+  {
+    answerWithinMs,
+    isDistributed = false,
+    keepPlans = false,
+    beforeQuery = () => {},
+    causeOf = (error) => error,
+  }: ReaderOptions = {},
 ): Reader {
   const reporting = async <Result>(answer: Promise<Result>): Promise<Result> => {
     try {
       return await answer
     } catch (error) {
-      onError?.(error)
-      throw error
+      throw causeOf(error)
     }
   }
   const run = async <Row>(query: Sql): Promise<Row[]> => {

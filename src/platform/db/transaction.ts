@@ -14,7 +14,6 @@ const unlimitedAnswerTimeoutMs = dayMs
 /** The client gives up this much later than the server cancels the statement: by then the connection must be broken. */
 const answerMarginMs = 6_000
 export const answerTimeoutMs = (statementTimeoutMs: number): number => statementTimeoutMs + answerMarginMs
-const transactionAborted = '25P02'
 const readOnlyTransaction = '25006'
 /** Thrown by pg. */
 const readTimeoutMessage = 'Query read timeout'
@@ -50,8 +49,9 @@ export async function begin<Result>(
       }
       gatherWrites(client)
       ended = client.query('commit')
-      await ended
-      // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
+      // The commit of a transaction in which a statement has failed is a rollback, also if its answer is lost. It has no error of
+      // its own.
+      await ended.catch(tx.fail)
       if (tx.failed.first) throw tx.failed.first.error
       // It is committed, so this must not fail. What is not announced is found by polling.
       for (const announced of await Promise.allSettled(tx.announced))
@@ -65,8 +65,7 @@ export async function begin<Result>(
       }
       ended ??= client.query('rollback')
       await ended.catch(lose)
-      // After a failed statement the following ones fail as well, with an error that says only that.
-      throw isAborted(error) && tx.failed.first ? tx.failed.first.error : error
+      throw error
     }
   })
 }
@@ -94,7 +93,6 @@ export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: numbe
   })
 }
 
-const isAborted = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === transactionAborted
 const isReadTimeout = (error: unknown): error is Error => error instanceof Error && error.message === readTimeoutMessage
 
 /** Drops a connection that did not answer. Anything sent on it would wait behind the statement. */
@@ -136,9 +134,12 @@ export const isReadOnly = (error: unknown): boolean =>
 type SendingTx = Tx & {
   announced: unknown[]
   isRolledBack: boolean
-  /** The first error. Answers arrive in the order of the statements, whichever of them `work` awaits. */
   failed: { first: { error: unknown } | undefined }
-  fail: (error: unknown) => void
+  /**
+   * Returns the first error. Answers arrive in the order of the statements, whichever of them `work` awaits. After a failed
+   * statement the following ones fail as well, because the transaction is aborted or the connection lost.
+   */
+  fail: (error: unknown) => unknown
 }
 
 function transaction(client: pg.PoolClient, actor: Actor, options: ReaderOptions): SendingTx {
@@ -146,8 +147,9 @@ function transaction(client: pg.PoolClient, actor: Actor, options: ReaderOptions
   const failed = { first: undefined as { error: unknown } | undefined }
   const fail = (error: unknown) => {
     failed.first ??= { error }
+    return failed.first.error
   }
-  const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client), onError: fail })
+  const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client), causeOf: fail })
   const send = <Row>(strings: TemplateStringsArray, ...values: unknown[]) => {
     const sending = onClient<Row>(strings, ...values)
     sending.catch(() => {})
