@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { oldestSchema, tenantColumns } from '../src/operations/backup/import-organization.ts'
 import { readMigrations } from '../src/platform/db/migrate.ts'
 import { readReleases } from './releases/releases.ts'
-import { migrationProblems } from './support/migration-rules.ts'
+import { changedTables, migrationProblems } from './support/migration-rules.ts'
+import { createTestDb } from './support/test-db.ts'
 
 const problemsOf = (text: string) => migrationProblems({ number: 1, name: '0001_test', text })
 
@@ -50,4 +52,24 @@ test('what old processes do not notice is allowed', () => {
   expect(problemsOf('create index users_by_name on users (name);')).toEqual([])
   expect(problemsOf('-- drop table in a comment\nselect;')).toEqual([])
   expect(problemsOf('-- contract\n-- Unused since 0.2.0.\nalter table contacts drop column b;')).toEqual([])
+})
+
+test('migrations do not change rows of organizations, because they do not run for those of an older export', async () => {
+  await using database = await createTestDb()
+  await using session = await database.db.openSession()
+  const exported = await tenantColumns(session.client)
+  const changes = readMigrations().flatMap(({ number, name, text }) =>
+    changedTables({ text })
+      .filter((table) => exported.has(table))
+      .map((table) => ({ number, name, table })),
+  )
+  expect(changes).toContainEqual({ number: 240, name: '0240_rejected_counters', table: 'event_counters' })
+  expect(changes.filter(({ number }) => number > oldestSchema)).toEqual([])
+})
+
+test('the tables whose rows a migration changes are found in any statement', () => {
+  const text = `-- update comments
+    Update contacts set a = 1; insert into only groups select; delete\nfrom images; delete from flows;
+    with gone as (delete from users returning id) insert into contacts select from gone on conflict do update set a = 1`
+  expect(changedTables({ text })).toEqual(['contacts', 'groups', 'images', 'flows', 'users'])
 })

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { exportOrganization } from '../src/operations/backup/export-organization.ts'
+import { importOrganization, oldestSchema } from '../src/operations/backup/import-organization.ts'
+import { emptyTables, exportedValues } from '../src/operations/backup/organization-tables.ts'
 import { noProgress } from '../src/operations/backup/progress.ts'
 import { restore } from '../src/operations/backup/restore.ts'
 import { openDb } from '../src/platform/db/db.ts'
-import { isMigrated, migrate, readMigrations } from '../src/platform/db/migrate.ts'
+import { isMigrated, type Migration, migrate, readMigrations } from '../src/platform/db/migrate.ts'
 import { readReleases, releaseSecret } from './releases/releases.ts'
 import { newFolder, startCommand } from './support/command.ts'
 import { startService } from './support/service.ts'
@@ -15,10 +18,18 @@ import { createTestDb, type TestDb } from './support/test-db.ts'
 const releases = readReleases()
 
 /** A database as the release left it, without newer migrations. */
-async function restoreRelease(database: TestDb, { backup, migrations }: (typeof releases)[number]) {
+function restoreRelease(database: TestDb, { backup, migrations }: (typeof releases)[number]) {
+  const numbers = new Set(migrations.map(({ number }) => number))
+  return restoreInto(
+    database,
+    backup,
+    readMigrations().filter(({ number }) => numbers.has(number)),
+  )
+}
+
+async function restoreInto(database: TestDb, backup: string, migrations: Migration[]) {
   using folder = newFolder()
   const db = openDb({ connection: database.connection, applicationName: 'waxwing restore' })
-  const numbers = new Set(migrations.map(({ number }) => number))
   try {
     return await restore(backup, {
       db,
@@ -27,7 +38,7 @@ async function restoreRelease(database: TestDb, { backup, migrations }: (typeof 
       secretPlace: undefined,
       dataDir: folder.path,
       progress: noProgress,
-      migrations: readMigrations().filter(({ number }) => numbers.has(number)),
+      migrations,
     })
   } finally {
     await db.close()
@@ -107,6 +118,52 @@ test.for(releases)(
     expect(await list('messages')).toHaveLength(3)
     for (const name of ['flows', 'groups', 'webhooks', 'api-keys', 'imports', 'suppressions', 'members', 'invitations'])
       expect((await list(name)).length, name).toBeGreaterThan(0)
+  },
+)
+
+test.for(releases)('a backup of $version is restored with all of its rows, and migrated', async (release) => {
+  await using database = await createTestDb({ empty: true })
+  const { rows, migrated } = await restoreInto(database, release.backup, readMigrations())
+  expect([rows, migrated.length]).toEqual([release.rows, readMigrations().length - release.migrations.length])
+  expect(await isMigrated(database.db)).toBe(true)
+})
+
+/** The rows of an export by table, without the values that are replaced. */
+function rowsOf(path: string) {
+  const rows: Record<string, Record<string, unknown>[]> = {}
+  let table = ''
+  for (const line of readFileSync(path, 'utf8').trimEnd().split('\n').slice(1, -1)) {
+    const row = JSON.parse(line)
+    if (row.table && row.columns) table = row.table
+    const replaced = Object.keys(exportedValues[table] ?? {})
+    rows[table] ??= []
+    if (!row.columns && !emptyTables.has(table))
+      rows[table]!.push(Object.fromEntries(Object.entries(row).filter(([column]) => !replaced.includes(column))))
+  }
+  return rows
+}
+
+test('each release that can export organizations has an export, and the oldest one is accepted', () => {
+  const exporting = releases.filter(({ migrations }) => migrations.at(-1)!.number >= oldestSchema)
+  expect(exporting[0]!.migrations.at(-1)!.number).toBe(oldestSchema)
+  expect(exporting).toEqual(releases.filter(({ organization }) => organization !== undefined))
+})
+
+test.for(releases.filter(({ organization }) => organization !== undefined))(
+  'an organization that was exported by $version is imported with all of its rows',
+  async ({ organization }) => {
+    await using database = await createTestDb()
+    using folder = newFolder()
+    const { db } = database
+    const secrets = { current: 'the secret of the installation that imports', previous: undefined }
+    const { organizationId, isNew } = await importOrganization(organization!, { db, secrets, progress: noProgress })
+    expect(isNew).toBe(true)
+    const again = join(folder.path, 'again.jsonl')
+    await exportOrganization(again, { db, organizationId, waxwing: 'now', progress: noProgress })
+    const [before, after] = [rowsOf(organization!), rowsOf(again)]
+    expect(Object.keys(before).length).toBeGreaterThan(40)
+    expect(after).toMatchObject(before)
+    expect(before.contacts).toContainEqual(expect.objectContaining({ email: 'ada@example.com' }))
   },
 )
 

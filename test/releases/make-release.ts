@@ -6,11 +6,13 @@ import { brotliCompressSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/operations/backup/backup.ts'
+import { exportOrganization } from '../../src/operations/backup/export-organization.ts'
 import { noProgress } from '../../src/operations/backup/progress.ts'
 import { version } from '../../src/platform/config/package-root.ts'
 import { type Db, openDb } from '../../src/platform/db/db.ts'
 import { readMigrations } from '../../src/platform/db/migrate.ts'
 import { markSecret } from '../../src/platform/db/secret-mark.ts'
+import { parseId } from '../../src/platform/values/ids.ts'
 import { fillTables } from '../support/fill-tables.ts'
 import { createFlow, send } from '../support/flows.ts'
 import { sampleQuery } from '../support/openapi-check.ts'
@@ -40,6 +42,10 @@ test(`writes the fixture of version ${version}`, async () => {
     waxwing: version,
     progress: noProgress,
   })
+  const organization = `${path}.organization.jsonl`
+  rmSync(organization, { force: true })
+  const organizationId = parseId('org', app.organizationId)!
+  await exportOrganization(organization, { db: app.db, organizationId, waxwing: version, progress: noProgress })
   const migrations = readMigrations().map(({ number, name, text }) => ({ number, name, sha256: sha256(text) }))
   const release: Release = { version, rows, migrations, statements }
   writeFileSync(`${path}.json`, `${JSON.stringify(release, null, 1)}\n`)
@@ -89,6 +95,8 @@ async function useEverything(app: TestApp): Promise<void> {
     ids.push(sent.body.data.contact_id)
   }
   await make(`/groups/${group.id}/members`, { contact_ids: ids })
+  const filter = { type: 'text', field: 'email', operator: 'contains', value: 'a' }
+  await make('/segments', { name: 'With an a', filter })
   await make('/suppressions', { email: 'bob@example.com' })
   await make('/invitations', { email: 'eve@acme.example', role: 'member' })
   await app.manage('PATCH', `/organization/contacts/${ids[0]}`, { first_name: 'Zoë', status: 'unsubscribed' })

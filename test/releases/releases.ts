@@ -1,11 +1,23 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync } from 'node:zlib'
 import { extract } from 'tar-stream'
 
-/** A released version: its schema and its statements. `VERSION.backup` has a database of it with rows in every table. */
+/**
+ * A released version: its schema and its statements. `VERSION.backup` has a database of it with rows in every table, and
+ * `VERSION.organization.jsonl` is an export of the organization of that database.
+ */
 export type Release = {
   version: string
   rows: number
@@ -17,13 +29,19 @@ export type Release = {
 /** The APP_SECRET of the backups. */
 export const releaseSecret = 'the secret of the fixtures of released versions'
 
-export function readReleases(): (Release & { backup: string })[] {
+/** Version 0.1.0 could not export organizations. */
+export function readReleases(): (Release & { backup: string; organization: string | undefined })[] {
   return readdirSync(import.meta.dirname)
     .filter((name) => name.endsWith('.json'))
-    .map((name) => ({
-      ...(JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8')) as Release),
-      backup: join(import.meta.dirname, name.replace(/json$/, 'backup')),
-    }))
+    .map((name) => {
+      const path = join(import.meta.dirname, name.replace(/.json$/, ''))
+      const organization = `${path}.organization.jsonl`
+      return {
+        ...(JSON.parse(readFileSync(`${path}.json`, 'utf8')) as Release),
+        backup: `${path}.backup`,
+        organization: existsSync(organization) ? organization : undefined,
+      }
+    })
 }
 
 /** Unpacks the program of a release. It uses the dependencies of this version. */

@@ -80,4 +80,15 @@ function blockingIndexes(text: string, created: Set<string>): string[] {
     .map(([, index, table]) => `blocks the writers of ${table} while it builds ${index}; use “-- no transaction”`)
 }
 
+/** Returns the tables whose rows a migration changes. It may also add columns, which have their defaults in old rows. */
+export const changedTables = ({ text }: Pick<Migration, 'text'>): string[] => [
+  ...new Set(
+    [
+      ...withoutComments(text).matchAll(
+        /\b(?:update(?!\s+set\b)|insert\s+into|delete\s+from|merge\s+into)\s+(?:only\s+)?([a-z_]+)/gi,
+      ),
+    ].map((match) => match[1]!.toLowerCase()),
+  ),
+]
+
 const withoutComments = (text: string) => text.replaceAll(/--.*$/gm, '')

@@ -10,13 +10,18 @@ import { SetupFault } from '../../platform/values/errors.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { selectMigrations } from './catalog.sql.ts'
 import type { EndLine, ExportHeader, TableLine } from './export-organization.ts'
-import { findOrganization, insertRows, selectTenantTables } from './organization.sql.ts'
+import { findOrganization, insertRows, organizationColumn, selectTenantTables } from './organization.sql.ts'
 import { emptyTables } from './organization-tables.ts'
 import type { Progress } from './progress.ts'
 
 const rowsPerStatement = 500
 /** A row of the inbox contains a whole email. */
 const bytesPerStatement = 4 * 1024 * 1024
+/**
+ * The newest migration of version 0.2.0, the first one that exports organizations. Newer migrations do not run for the rows
+ * of a file, so none of them may change rows that exports contain: docs/guides/upgrading.md.
+ */
+export const oldestSchema = 311
 
 export type ImportOptions = { db: Db; secrets: AppSecrets; progress: Progress }
 /** `isNew` is false if the organization already existed: nothing was changed. */
@@ -26,8 +31,9 @@ export type ImportResult = { organizationId: OrganizationId; isNew: boolean; row
  * Imports an organization in one transaction, completely or not at all. An organization that exists is not changed, so
  * importing a file again has no effect. The file is not trusted: every row belongs to the organization that the header
  * names, which has the limits of one that registered itself. Its domains get new keys and are not verified, its webhooks
- * get new secrets and are paused, and its API keys are held until the operator confirms the import. Throws `SetupFault` if the file is incomplete or damaged, or was
- * exported with another schema.
+ * get new secrets and are paused, and its API keys are held until the operator confirms the import. The file may be older
+ * than this version: columns that it does not have get their defaults. Throws `SetupFault` if it is newer, incomplete or
+ * damaged.
  */
 export async function importOrganization(
   path: string,
@@ -70,14 +76,20 @@ async function readHeader(client: pg.Client, path: string, reader: Lines): Promi
   if (
     header?.format !== 'waxwing organization 1' ||
     !Array.isArray(header.migrations) ||
+    typeof header.waxwing !== 'string' ||
     typeof header.organization_id !== 'string' ||
     !uuid.test(header.organization_id)
   )
     throw new SetupFault(`${path} is not an export of an organization by this version of Waxwing.`)
-  const migrations = (await selectMigrations(client)) ?? []
-  if (migrations.map(({ number }) => number).join() !== header.migrations.join())
+  const known = new Set(((await selectMigrations(client)) ?? []).map(({ number }) => number))
+  const own = new Set(header.migrations)
+  if (header.migrations.some((number) => !known.has(number)))
     throw new SetupFault(
-      `The file was exported by version ${header.waxwing} with another schema. Upgrade both installations to the same version, and export it again.`,
+      `The file was exported by version ${header.waxwing}, which is newer than this one. Upgrade Waxwing, and import it again.`,
+    )
+  if ([...known].some((number) => number <= oldestSchema && !own.has(number)))
+    throw new SetupFault(
+      `The file was exported by version ${header.waxwing}, which is too old. Upgrade that installation, and export it again.`,
     )
   return header as ExportHeader
 }
@@ -151,9 +163,10 @@ export async function insertAll(
 }
 
 function checkTable(known: ReadonlyMap<string, string[]>, { table, columns }: Unchecked<TableLine>): TableLine {
-  const found = typeof table === 'string' ? known.get(table) : undefined
-  if (!found || !Array.isArray(columns) || found.join() !== columns.join()) throw damaged()
-  return { table: table as string, columns: found }
+  if (typeof table !== 'string' || !Array.isArray(columns)) throw damaged()
+  const found = known.get(table)?.filter((column) => columns.includes(column)) ?? []
+  if (found.length !== columns.length || !found.includes(organizationColumn(table))) throw damaged()
+  return { table, columns: found }
 }
 
 /** The limits of filters bound the cost of the statements that they become. */

@@ -51,8 +51,9 @@ export async function* readRows(
 }
 
 /**
- * `lines` are rows as JSON; `extra` are values for columns that are not exported. Returns false, after inserting only a
- * part of the rows, if a row belongs to another organization or a line is not exactly one row.
+ * `lines` are rows as JSON; `extra` are values for columns that are not exported. Values that are replaced are written even
+ * if `columns` does not name them, so that their defaults are not used instead. Returns false, after inserting only a part
+ * of the rows, if a row belongs to another organization or a line is not exactly one row.
  */
 export async function insertRows(
   client: pg.ClientBase,
@@ -62,9 +63,10 @@ export async function insertRows(
   extra: Record<string, unknown> = {},
 ): Promise<boolean> {
   const more = Object.keys(extra)
+  const written = [...new Set([...columns, ...Object.keys(exportedValues[table] ?? {})])]
   const { rowCount } = await client.query(
-    `insert into ${table} (${[...columns, ...more].join(', ')})
-      select ${[...valuesOf(table, columns), ...more.map((_, index) => `$${index + 3}`)].join(', ')}
+    `insert into ${table} (${[...written, ...more].join(', ')})
+      select ${[...valuesOf(table, written), ...more.map((_, index) => `$${index + 3}`)].join(', ')}
       from jsonb_populate_recordset(null::${table}, $1)
       where ${organizationColumn(table)} = $2`,
     [`[${lines.join(',')}]`, organizationId, ...Object.values(extra)],
@@ -72,7 +74,7 @@ export async function insertRows(
   return rowCount === lines.length
 }
 
-const organizationColumn = (table: string) => (table === 'organizations' ? 'id' : 'organization_id')
+export const organizationColumn = (table: string) => (table === 'organizations' ? 'id' : 'organization_id')
 const valuesOf = (table: string, columns: string[]) =>
   columns.map((column) => exportedValues[table]?.[column] ?? column)
 

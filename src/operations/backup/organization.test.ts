@@ -144,7 +144,7 @@ test('members can sign in to the importing installation, and API keys work when 
   await until('the message', async () => (await fresh.db`select from messages where status = 'queued'`).length === 1)
 })
 
-test('a truncated file, another schema, an account that exists and an unknown organization are rejected', async () => {
+test('a truncated file, a newer or too old one, an account that exists and an unknown organization are rejected', async () => {
   await using app = await startFilled()
   await using fresh = await createTestDb()
   const path = await exportFrom(app.db, app.id)
@@ -158,7 +158,11 @@ test('a truncated file, another schema, an account that exists and an unknown or
   await rejected(lines.slice(0, -1), 'incomplete')
   await rejected(lines.toSpliced(-5, 1), 'incomplete')
   await rejected([...lines.slice(0, -20), '{"half', ...lines.slice(-20)], 'incomplete')
-  await rejected([lines[0]!.replace('[1,', '['), ...lines.slice(1)], 'another schema')
+  await rejected([lines[0]!.replace('[1,', '['), ...lines.slice(1)], 'version 0.1.0, which is too old')
+  await rejected(
+    [lines[0]!.replace('[1,', '[1,9000,'), ...lines.slice(1)],
+    'version 0.1.0, which is newer than this one',
+  )
   await rejected(
     lines.map((line) => line.replace('{"table":"contacts"', '{"table":"pg_authid"')),
     'incomplete',
@@ -329,6 +333,9 @@ test('a file with tables or columns that are not exported is rejected', async ()
     ['contacts', undefined],
     [['contacts'], columnsOf('contacts')],
     ['contacts', [columnsOf('contacts').join()]],
+    ['contacts', []],
+    ['contacts', columnsOf('contacts').filter((column: string) => column !== 'organization_id')],
+    ['contacts', [...columnsOf('contacts'), 'email']],
   ])
     await refused(lines.toSpliced(organization + 1, 0, JSON.stringify({ table, columns }), '{}'))
   await expectNoChange()
@@ -343,6 +350,7 @@ test('a file with malformed lines, another header or too large a filter is rejec
   for (const changed of [
     { migrations: undefined },
     { migrations: { join: 1 } },
+    { waxwing: { version: 1 } },
     { organization_id: undefined },
     { organization_id: 1 },
     { organization_id: "' or true" },
@@ -354,6 +362,40 @@ test('a file with malformed lines, another header or too large a filter is rejec
   const conditions = Array.from({ length: 500 }, () => ({ type: 'text', field: 'email', operator: 'is_set' }))
   await refused(change(lines, 'segments', { filter: { type: 'any', conditions } }))
   await expectNoChange()
+})
+
+test('columns that a file leaves out have their defaults, and rights and states that are not taken over cannot get one', async () => {
+  const { id, lines } = await newFile()
+  const left: Record<string, string[]> = {
+    contacts: ['attributes', 'created_at'],
+    webhooks: ['status', 'paused_reason'],
+    domains: ['status', 'next_check_at', 'uses_tracking_host'],
+    event_exports: ['status'],
+    stored_files: ['in_bucket'],
+  }
+  const path = newPath()
+  const older = lines.map((line) => {
+    const { table, columns } = JSON.parse(line)
+    if (!left[table] || !columns) return line
+    expect(columns).toEqual(expect.arrayContaining(left[table]))
+    return JSON.stringify({ table, columns: columns.filter((column: string) => !left[table]!.includes(column)) })
+  })
+  writeFileSync(path, `${older.join('\n')}\n`)
+  expect(await importInto(target.db, path)).toMatchObject({ isNew: true })
+  const contacts = await target.db`select distinct attributes from contacts where organization_id = ${id}`
+  expect(contacts).toEqual([{ attributes: {} }])
+  const states = await target.db`
+    select 'webhook' as kind, status, paused_reason is not null as is_explained from webhooks where organization_id = ${id}
+    union select 'domain', status, uses_tracking_host from domains where organization_id = ${id}
+    union select 'export', status, paused_reason is not null from event_exports where organization_id = ${id}
+    union select 'file', in_bucket::text, false from stored_files where organization_id = ${id}
+    order by kind`
+  expect(states).toEqual([
+    { kind: 'domain', status: 'pending', isExplained: false },
+    { kind: 'export', status: 'paused', isExplained: true },
+    { kind: 'file', status: 'false', isExplained: false },
+    { kind: 'webhook', status: 'paused', isExplained: true },
+  ])
 })
 
 test('rights, states and ids of others that a file names have no effect', async () => {
