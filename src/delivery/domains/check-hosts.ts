@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
-import type { DnsAnswer, DomainDns } from './dns.ts'
+import { type DnsAnswer, type DomainDns, mailHostOf } from './dns.ts'
 import type { RecordCheck } from './domain.ts'
-import { foundCheck, notFound } from './record-checks.ts'
-import type { WantedRecord } from './records.ts'
+import { type Expected, foundCheck, notFound, type WantedRecord } from './record-checks.ts'
 
 /**
  * Checks that a name leads to our host: as an alias of it, or with its addresses, since some name servers publish the
@@ -51,15 +50,16 @@ const found = (values: string[]): DnsAnswer => ({ kind: 'found', values })
 export async function checkReturnPath(
   dns: DomainDns,
   record: WantedRecord,
-  bounceDomain: string | undefined,
+  { bounceDomain }: Expected,
 ): Promise<RecordCheck> {
   const published = await dns.ask(record.name, 'MX')
   if (published.kind !== 'found') return notFound(record, published)
-  const host = record.value.slice(record.value.indexOf(' ') + 1)
-  const preferred = published.values[0]!
-  if (preferred === host) return foundCheck(published.values, null)
+  const host = mailHostOf(record.value)
+  const hosts = published.values.map(mailHostOf)
+  const preferred = hosts[0]!
+  if (preferred === host) return foundCheck(hosts, null)
   const usual = bounceDomain === undefined ? undefined : await dns.askOther(bounceDomain, 'MX')
   if (usual?.kind === 'unanswered') return notFound(record, usual)
-  const isUsual = usual?.kind === 'found' && usual.values.includes(preferred)
-  return foundCheck(published.values, isUsual ? null : `Bounces go to ${preferred || 'no host'} instead of ${host}.`)
+  const isUsual = usual?.kind === 'found' && usual.values.map(mailHostOf).includes(preferred)
+  return foundCheck(hosts, isUsual ? null : `Bounces go to ${preferred || 'no host'} instead of ${host}.`)
 }

@@ -134,13 +134,16 @@ async function valuesOf(resolver: Resolver, name: string, type: RecordType): Pro
     case 'MX':
       return (await resolver.resolveMx(name))
         .toSorted((a, b) => a.priority - b.priority)
-        .map(({ exchange }) => plainName(exchange))
+        .map(({ priority, exchange }) => `${priority} ${plainName(exchange)}`)
     case 'A':
       return resolver.resolve4(name)
     case 'AAAA':
       return resolver.resolve6(name)
   }
 }
+
+/** The host in an MX record, after its priority. */
+export const mailHostOf = (value: string) => value.slice(value.indexOf(' ') + 1)
 
 const plainName = (name: string) => name.toLowerCase().replace(/\.$/, '')
 

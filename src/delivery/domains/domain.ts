@@ -1,8 +1,8 @@
 import type { DomainId, OrganizationId } from '../../platform/values/ids.ts'
 
-/** What a record is for. A domain whose key is rotated has two for DKIM. */
-export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'tracking'
-export type RecordKey = RecordPurpose | 'next_dkim'
+/** What a record of a domain is for. A domain whose key is rotated has two for DKIM. */
+export type DomainPurpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'tracking'
+export type RecordKey = DomainPurpose | 'next_dkim'
 
 /** `unknown` if the name servers did not answer, which says nothing about the record. */
 export type RecordStatus = 'missing' | 'wrong' | 'ok' | 'unknown'

@@ -1,7 +1,27 @@
 import { storableText } from '../../platform/values/text.ts'
-import type { DnsAnswer } from './dns.ts'
-import type { RecordCheck } from './domain.ts'
-import type { WantedRecord } from './records.ts'
+import type { DnsAnswer, RecordType } from './dns.ts'
+import type { DomainPurpose, RecordCheck } from './domain.ts'
+
+/** `bounces` is the record of the domain that receives the bounces of this installation. */
+export type RecordPurpose = DomainPurpose | 'bounces'
+
+/** A DNS record that someone should publish, for a domain or for this installation. */
+export type WantedRecord<Of extends RecordPurpose = RecordPurpose> = {
+  purpose: Of
+  type: RecordType
+  name: string
+  value: string
+  /** Whether a domain is verified only if it is published. */
+  required: boolean
+}
+
+/** What records are compared with, besides their values. */
+export type Expected = {
+  /** The mechanisms of SPF that allow the mail servers, such as `include:amazonses.com`. */
+  spfSources: readonly string[]
+  /** The domain that receives bounces; undefined if none are received. */
+  bounceDomain?: string | undefined
+}
 
 const foundCharsMax = 2_000
 

@@ -1,19 +1,12 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 import { isPublishable } from './dns-records.ts'
-import { type Domain, type RecordKey, type RecordPurpose, returnPathHostOf, trackingHostOf } from './domain.ts'
+import { type Domain, type DomainPurpose, type RecordKey, returnPathHostOf, trackingHostOf } from './domain.ts'
+import type { WantedRecord } from './record-checks.ts'
+import { noDmarcPolicy, wantedRecord } from './record-purposes.ts'
 import { mergedSpf, publishedSpf } from './spf.ts'
 
-/** A DNS record that the owner of a domain should publish. */
-export type WantedRecord = {
-  key: RecordKey
-  purpose: RecordPurpose
-  type: 'TXT' | 'MX' | 'CNAME' | 'A' | 'AAAA'
-  name: string
-  value: string
-  /** Whether the domain is verified only if it is published. */
-  required: boolean
-}
+export type DomainRecord = WantedRecord<DomainPurpose> & { key: RecordKey }
 
 export type DomainHosts = {
   /** The host of this installation. */
@@ -29,67 +22,34 @@ export const dkimValue = (publicKey: string) => `v=DKIM1; k=rsa; p=${publicKey}`
  * Returns the records to publish. `spfSources` are the mechanisms of SPF that allow the mail servers of the domain, such as
  * `include:amazonses.com`; without any, and for hosts that others cannot reach, there is nothing to publish.
  */
-export function recordsOf(domain: Domain, hosts: DomainHosts, spfSources: readonly string[]): WantedRecord[] {
-  const { name } = domain
-  const { bounceDomain } = hosts
-  const dkim = (selector: string, publicKey: string) =>
-    ({ purpose: 'dkim', type: 'TXT', name: `${selector}._domainkey.${name}`, value: dkimValue(publicKey) }) as const
-  return [
-    {
-      key: 'ownership',
-      purpose: 'ownership',
-      type: 'TXT',
-      name: `_waxwing.${name}`,
-      value: ownershipValue(domain.ownershipToken),
-      required: true,
-    },
-    { key: 'dkim', ...dkim(domain.selector, domain.dkimPublicKey), required: true },
-    ...(domain.nextSelector && domain.nextDkimPublicKey
-      ? [{ key: 'next_dkim', ...dkim(domain.nextSelector, domain.nextDkimPublicKey), required: false } as const]
-      : []),
-    ...(spfSources.length > 0
-      ? [
-          {
-            key: 'spf',
-            purpose: 'spf',
-            type: 'TXT',
-            // Receivers check SPF for the domain of the envelope sender.
-            name: bounceDomain ? returnPathHostOf(domain) : name,
-            value: mergedSpf(publishedSpf(domain.checks.spf?.found), spfSources),
-            required: false,
-          } as const,
-        ]
-      : []),
-    { key: 'dmarc', purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', required: false },
+export function recordsOf(domain: Domain, hosts: DomainHosts, spfSources: readonly string[]): DomainRecord[] {
+  const { name, nextSelector, nextDkimPublicKey } = domain
+  // Receivers check SPF for the domain of the envelope sender.
+  const envelopeDomain = hosts.bounceDomain ? returnPathHostOf(domain) : name
+  const dkim = (selector: string, key: string) => wantedRecord('dkim', `${selector}._domainkey.${name}`, dkimValue(key))
+  const records: (WantedRecord<DomainPurpose> | DomainRecord | false)[] = [
+    wantedRecord('ownership', `_waxwing.${name}`, ownershipValue(domain.ownershipToken)),
+    dkim(domain.selector, domain.dkimPublicKey),
+    nextSelector !== null &&
+      nextDkimPublicKey !== null && { ...dkim(nextSelector, nextDkimPublicKey), key: 'next_dkim', required: false },
+    spfSources.length > 0 &&
+      wantedRecord('spf', envelopeDomain, mergedSpf(publishedSpf(domain.checks.spf?.found), spfSources)),
+    wantedRecord('dmarc', `_dmarc.${name}`, noDmarcPolicy),
     ...hostRecordsOf(domain, hosts),
   ]
+  return records.filter((record) => record !== false).map((record) => ({ key: record.purpose, ...record }))
 }
 
 /** A host of the installation needs no record. */
-function hostRecordsOf(domain: Domain, { host, bounceDomain }: DomainHosts): WantedRecord[] {
+function hostRecordsOf(domain: Domain, { host, bounceDomain }: DomainHosts) {
   if (!isPublishable(host)) return []
   const [returnPath, tracking] = [returnPathHostOf(domain), trackingHostOf(domain)]
-  const records: (WantedRecord | false)[] = [
+  return [
     bounceDomain !== undefined &&
-      returnPath !== bounceDomain && {
-        key: 'return_path',
-        purpose: 'return_path',
-        type: 'MX',
-        name: returnPath,
-        value: `10 ${isIP(host) === 0 ? host : bounceDomain}`,
-        required: false,
-      },
-    tracking !== host && {
-      key: 'tracking',
-      purpose: 'tracking',
-      // There are no aliases of addresses.
-      type: ({ 0: 'CNAME', 4: 'A', 6: 'AAAA' } as const)[isIP(host) as 0 | 4 | 6],
-      name: tracking,
-      value: host,
-      required: false,
-    },
+      returnPath !== bounceDomain &&
+      wantedRecord('return_path', returnPath, `10 ${isIP(host) === 0 ? host : bounceDomain}`),
+    tracking !== host && wantedRecord('tracking', tracking, host),
   ]
-  return records.filter((record) => record !== false)
 }
 
 /**

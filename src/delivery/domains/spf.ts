@@ -11,7 +11,7 @@ const keyOf = (term: string) => term.toLowerCase().replace(/^\+/, '')
 const needsLookUp = (term: string) => /^([+?~-]?(include:|exists:|(a|mx|ptr)([:/]|$))|redirect=)/i.test(term)
 
 /** The mechanisms that receivers read: those before `all`. */
-function mechanismsOf(record: string): string[] {
+export function mechanismsOf(record: string): string[] {
   const terms = termsOf(record)
   const end = terms.findIndex(isAll)
   return terms.slice(0, end === -1 ? undefined : end).filter((term) => !isModifier(term))

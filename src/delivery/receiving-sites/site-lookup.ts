@@ -7,7 +7,7 @@ import type { StageRegistry } from '../../platform/runtime/stage-registry.ts'
 import { within } from '../../platform/runtime/within.ts'
 import { hourMs } from '../../platform/values/durations.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
-import type { Dns } from '../domains/dns.ts'
+import { type Dns, mailHostOf } from '../domains/dns.ts'
 import { saveDomainSites, selectDomainSites } from './receiving-sites.sql.ts'
 import { siteOfKnownDomain, siteOfMxHost } from './shipped-sites.ts'
 
@@ -117,7 +117,7 @@ export class SiteLookup {
     if (answer.kind !== 'unanswered') this.#unanswered = 0
     else if (++this.#unanswered >= unansweredMax) this.#pausedUntil = performance.now() + pauseMs
     if (answer.kind === 'unanswered') return undefined
-    return answer.kind === 'found' ? answer.values : []
+    return answer.kind === 'found' ? answer.values.map(mailHostOf) : []
   }
 }
 
