@@ -322,6 +322,18 @@ test('cursors stay valid after the tables were restored into another server', as
   ])
 })
 
+test('the first process of a database starts while events are being recorded', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await app.db.statement`update event_feed set server = null`
+  await app.db.begin(async (tx) => {
+    await tx`lock table events in row exclusive mode`
+    await checkFeedEpoch(app.db, pino({ level: 'silent' }))
+  })
+  expect(await app.db`select epoch, server is not null as is_known from event_feed`).toEqual([
+    { epoch: 0, isKnown: true },
+  ])
+})
+
 test('events that were recorded before the feed existed come first', async () => {
   const app = await newApp()
   await happen(app.db, app.organizationId, 'emailOpen', 3)

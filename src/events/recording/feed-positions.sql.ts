@@ -25,13 +25,15 @@ export async function findDefaultEpoch(db: Reader): Promise<number> {
   return Number(BigInt(/\d+/.exec(text)![0]) >> BigInt(epochShift))
 }
 
-export async function updateEpoch(tx: Tx, { epoch, server }: StoredEpoch): Promise<void> {
+export async function setDefaultEpoch(tx: Tx, epoch: number): Promise<void> {
   const start = BigInt(epoch) << BigInt(epochShift)
   await tx.script(
     `alter table events alter column feed_position set default ${start} + pg_current_xact_id()::text::int8`,
   )
-  await tx`update event_feed set epoch = ${epoch}, server = ${server}`
 }
+
+export const updateEpoch = (tx: Tx, { epoch, server }: StoredEpoch) =>
+  tx`update event_feed set epoch = ${epoch}, server = ${server}`
 
 export const updateDroppedThrough = (db: Writer, position: string) =>
   db`update event_feed set dropped_through = greatest(dropped_through, ${position}::int8)`

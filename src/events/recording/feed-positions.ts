@@ -6,6 +6,7 @@ import {
   lockEpoch,
   type StoredEpoch,
   selectServer,
+  setDefaultEpoch,
   updateEpoch,
 } from './feed-positions.sql.ts'
 
@@ -27,6 +28,8 @@ export async function checkFeedEpoch(db: Db, log: Log): Promise<void> {
     if (!stored || (await isCurrent(stored))) return
     const isOther = server !== null && stored.server !== null && stored.server !== server
     const epoch = stored.epoch + (isOther ? 1 : 0)
+    // Only if needed: it waits for all transactions that record events, and for all nodes of a cluster.
+    if (epoch !== (await findDefaultEpoch(tx))) await setDefaultEpoch(tx, epoch)
     await updateEpoch(tx, { epoch, server: server ?? stored.server })
     if (isOther) log.info({ epoch }, 'The database is on another server or timeline; the event feed continues')
   })
