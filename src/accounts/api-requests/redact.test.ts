@@ -64,6 +64,11 @@ test('user info in addresses, and codes that sign in, are replaced', () => {
   })
 })
 
+test('the status of a response is shown, and a code with more digits is not', () => {
+  expect(redact({ code: 404, status: 'error' })).toBe('{"code":404,"status":"error"}')
+  expect(redact({ code: 1234 })).toBe('{"code":"[redacted]"}')
+})
+
 test('long texts, lists and base64 content are shortened', () => {
   const shown = JSON.parse(
     redact({

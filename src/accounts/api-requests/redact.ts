@@ -87,11 +87,14 @@ function shortenObject(object: object, budget: Budget, depth: number): Record<st
     const shownName = redactText(name, 100)
     budget.left -= shownName.length + 6
     const value = (object as Record<string, unknown>)[name]
-    const isSecret = secretName.test(name) && value !== null && typeof value !== 'boolean'
+    const isSecret = secretName.test(name) && value !== null && typeof value !== 'boolean' && !isStatus(name, value)
     shown.push([shownName, isSecret ? redacted : shorten(value, budget, depth + 1)])
   }
   return Object.fromEntries(shown)
 }
+
+/** Each response of the API has its status as `code`. One-time codes have more digits. */
+const isStatus = (name: string, value: unknown) => name === 'code' && typeof value === 'number' && value < 600
 
 /** True for objects and arrays as JSON has them; false for streams and buffers. */
 function isPlain(value: unknown): value is object {
