@@ -11,7 +11,7 @@ export const tuning = {
   /** Of one IPv4 address or IPv6 /64. Those of reverse proxies are not limited. */
   httpConnectionsPerNetwork: 200,
   /** Requests of one API key or user that are in progress in a process. 0 means no limit, here and below. */
-  requestsInFlightPerCaller: 100,
+  requestsInFlightPerCaller: 256,
   /** GET /ready fails if less space is free for the spool or the embedded database. */
   diskFreeMibMin: 256,
   /** Requests of one user to the management API, with bursts of ten times as many. */
