@@ -118,7 +118,10 @@ export function broadcastJob(parts: BroadcastJobParts): WorkerSpec<PartPayload> 
     },
     giveUp: (claim, { broadcastId }, error) => giveUpPart(parts, claim, broadcastId, error),
     isFinal: (error) => error instanceof Unrecorded,
-    handle: async (claim, payload) => ({ peer: 'responsive', retryInMs: await sendPart(sender, claim, payload) }),
+    handle: async (claim, payload, isLeased) => {
+      const retryInMs = await sendPart({ ...sender, isOpen: () => isOpen() && isLeased() }, claim, payload)
+      return { peer: 'responsive', retryInMs }
+    },
     // No email is started after this.
     onStop: () => {
       isStopping = true

@@ -154,6 +154,7 @@ export class ClaimedLanes<Work> {
 
   #forget(lane: Lane<Work>): void {
     lane.reset()
+    lane.leasedUntil = Number.NEGATIVE_INFINITY
     // It may have been claimed again since.
     if (this.get(lane) === lane) this.#lanes.delete(laneName(lane))
   }

@@ -79,10 +79,10 @@ export class Lane<Work> {
   }
 
   #mayRead(now: number, share: number): boolean {
-    return !this.#isRetired && this.#isLeased(now) && this.ready.length < this.#aheadOf(share)
+    return !this.#isRetired && this.isLeased(now) && this.ready.length < this.#aheadOf(share)
   }
 
-  #isLeased(now: number): boolean {
+  isLeased(now = performance.now()): boolean {
     return now + leaseLeftMsMin <= this.leasedUntil
   }
 
@@ -199,7 +199,7 @@ export class Lane<Work> {
   }
 
   canStart(now: number): boolean {
-    return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now && this.#isLeased(now)
+    return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now && this.isLeased(now)
   }
 
   start(): Job<Work> {

@@ -43,8 +43,11 @@ export type WorkerSpec<Work> = {
   handedOver?: (work: unknown) => Work
   /** Loads the input of a batch of jobs. Returns undefined for a job whose message or delivery no longer exists. */
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
-  /** Runs, records and settles one job. If it throws, the job is retried later. */
-  handle: (claim: Claim, work: Work) => Promise<Handled>
+  /**
+   * Runs, records and settles one job. If it throws, the job is retried later. `isLeased` is asked right before something that must
+   * not be repeated: the job may have waited since it was started, and another worker runs it when the lease has expired.
+   */
+  handle: (claim: Claim, work: Work, isLeased: () => boolean) => Promise<Handled>
   /**
    * Ends a job that has failed several times in a row, with a reason for the user. Outages of the database do not count. The job is
    * not run again: if this fails, only this is tried again. Without it, a failed job is retried without end.

@@ -258,7 +258,7 @@ export class Worker<Work> {
     try {
       this.#failing.check(claim)
       enterSection(this.#section)
-      const { peer, recorded, retryInMs } = await this.#spec.handle(claim, work)
+      const { peer, recorded, retryInMs } = await this.#spec.handle(claim, work, () => lane.isLeased())
       free(peer)
       await recorded
       if (retryInMs != null) lane.dueIn(retryInMs)

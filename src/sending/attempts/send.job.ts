@@ -13,7 +13,7 @@ import { loadContents } from '../attachments/contents.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type AttemptParts, attemptMessage } from './attempt.ts'
 import { mustMark } from './begun.ts'
-import { end, isSkip, type Skip } from './outcome.ts'
+import { end, isSkip, type Skip, unavailable } from './outcome.ts'
 import type { MessageToSend } from './outgoing.ts'
 import { findMessagesToSend, type MessageChange, type Outcome, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
@@ -83,7 +83,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       content ? content.isLarge || parts.contents.waitsForText(content) : parts.runner.isSlow(version),
     handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),
-    handle: async (claim, work) => {
+    handle: async (claim, work, isLeased) => {
       const { row, isMarked } = work
       const record = (change: MessageChange): Handled => {
         const { retryInMs } = change.settlement
@@ -102,7 +102,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       }
       const outcome = work.isCancelled
         ? cancelled
-        : await attempt(parts, work, claim).catch((error) => unmark().then(() => Promise.reject(error)))
+        : await attempt(parts, work, claim, isLeased).catch((error) => unmark().then(() => Promise.reject(error)))
       if (!isSkip(outcome)) {
         const { retryInMs, waiting } = outcome
         return record({ settlement: { claim, retryInMs, untried: waiting !== null }, row, outcome })
@@ -140,20 +140,29 @@ const cancelled: Outcome = {
   waiting: null,
 }
 
-const attempt = (parts: SendParts, work: Work, claim: Claim): Promise<Outcome | Skip> =>
-  work.row.broadcastId === null ? attemptMessage(parts, work, claim.attempt) : attemptOfBroadcast(parts, work, claim)
+function attempt(parts: SendParts, work: Work, claim: Claim, isLeased: () => boolean): Promise<Outcome | Skip> {
+  const holdBack = () => (isLeased() ? undefined : unavailable)
+  return work.row.broadcastId === null
+    ? attemptMessage(parts, work, claim.attempt, { holdBack })
+    : attemptOfBroadcast(parts, work, claim, holdBack)
+}
 
 /** A row of a broadcast that was read longer ago is read again before the email leaves: the contact may have unsubscribed. */
 const recentMs = 1_500
 
-async function attemptOfBroadcast(parts: SendParts, work: Work, claim: Claim): Promise<Outcome | Skip> {
-  const holdBack = (): Skip | undefined => (performance.now() - work.readAt > recentMs ? { skip: 'stale' } : undefined)
-  const outcome = await attemptMessage(parts, work, claim.attempt, { bulk: true, holdBack })
+async function attemptOfBroadcast(
+  parts: SendParts,
+  work: Work,
+  claim: Claim,
+  holdBack: () => Skip | undefined,
+): Promise<Outcome | Skip> {
+  const unlessRecent = () => holdBack() ?? (performance.now() - work.readAt > recentMs ? { skip: 'stale' } : undefined)
+  const outcome = await attemptMessage(parts, work, claim.attempt, { bulk: true, holdBack: unlessRecent })
   if (!isSkip(outcome) || outcome.skip !== 'stale') return outcome
   const [current] = await load(parts, [claim])
   if (!current) return { skip: 'unavailable' }
   // It has waited for its turn, so it need not wait for the other emails of broadcasts again.
-  return current.isCancelled ? cancelled : attemptMessage(parts, current, claim.attempt)
+  return current.isCancelled ? cancelled : attemptMessage(parts, current, claim.attempt, { holdBack })
 }
 
 async function load({ db, servers, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {

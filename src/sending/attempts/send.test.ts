@@ -13,7 +13,8 @@ import { startSharedApp, startTestApp, type TestApp } from '../../../test/suppor
 import type { TestDb } from '../../../test/support/test-db.ts'
 import { longTestMsMax } from '../../../test/support/time-limits.ts'
 import { until } from '../../../test/support/until.ts'
-import { openDb } from '../../platform/db/db.ts'
+import { withResolvers } from '../../../test/support/with-resolvers.ts'
+import { type Db, openDb } from '../../platform/db/db.ts'
 import { type MessageId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import { createService } from '../../service.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
@@ -211,6 +212,44 @@ test('emails sent while the database is unavailable are recorded later and not s
   await proxy.heal()
   for (const { body } of sent) expect((await settledMessage(app, body.data.message_id)).status).toBe('sent')
   expect(arrived).toBe(5)
+})
+
+test('an email that waits for a connection stays while its lease cannot be renewed', async () => {
+  await using relay = await startRelay()
+  const way: { proxy?: DatabaseProxy; db?: Db } = {}
+  const openFor = async ({ connection, db }: TestDb) => {
+    way.proxy = await startDatabaseProxy(connection as { host: string; port: number })
+    way.db = db
+    return openDb({ connection: way.proxy.connection })
+  }
+  await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '1' }, undefined, { openFor })
+  await using proxy = way.proxy!
+  const db = way.db!
+  const sentTo = (address: string) => relay.mails.filter(({ recipient }) => recipient === address).length
+  // The only connection has the first email, and the second one to transfer next.
+  const { promise: answered, resolve: answer } = withResolvers<undefined>()
+  let arrived = 0
+  relay.onData = () => (arrived++ === 0 ? answered : undefined)
+  const flowId = await createFlow(app)
+  await send(app, flowId, { contact_email: 'first@example.com' })
+  await until('the first email', () => arrived === 1)
+  // An email with a planned time is marked when it is started.
+  for (const [index, contact_email] of ['second@example.com', 'third@example.com'].entries()) {
+    await send(app, flowId, { contact_email, send_at: new Date(Date.now() + 1_000) })
+    await until('it to be started', async () => (await db`select from messages where sending`).length === index + 1)
+  }
+  proxy.hang()
+  {
+    await using _other = await workOn({ ...app, db })
+    await until('another process to send the first', () => sentTo('first@example.com') === 1)
+    await until('another process to send the third', () => sentTo('third@example.com') === 1)
+    answer(undefined)
+    await until('the connection to be free', () => sentTo('first@example.com') === 2)
+  }
+  await proxy.heal()
+  await send(app, flowId, { contact_email: 'last@example.com' })
+  await until('a later email through the connection', () => sentTo('last@example.com') === 1)
+  expect(sentTo('third@example.com')).toBe(1)
 })
 
 test('a contact suppressed after acceptance receives no email, in any spelling of the address', async () => {
