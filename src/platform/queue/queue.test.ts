@@ -541,6 +541,7 @@ test('a worker whose database does not answer starts no job after its lease', as
   await using test = await createTestDb()
   await using proxy = await startDatabaseProxy(test.connection as { host: string; port: number })
   const slowDb = openDb({ connection: proxy.connection })
+  slowDb.isDistributed = test.db.isDistributed
   const { promise: drained, resolve: drain } = withResolvers()
   await add(
     test.db,
