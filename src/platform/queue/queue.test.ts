@@ -435,7 +435,7 @@ test('faults are counted apart from attempts, and start again after an attempt',
   ])
 })
 
-test('a job whose failure cannot be written is not run again by this process', async () => {
+oneServerTest('a job whose failure cannot be written is not run again by this process', async () => {
   await using test = await createTestDb()
   await add(test.db, [job('lane')])
   await test.db.pool.query(`
