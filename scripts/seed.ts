@@ -154,8 +154,10 @@ async function seedFlows(db: Db, { organizationId, id }: User): Promise<Flow[]> 
         kind: i % 4 === 2 ? 'marketing' : 'transactional',
         status: i % 20 === 19 ? 'paused' : 'active',
         subject: subjects[i % 4]!,
-        html: '<h1>Hello {{ contact.first_name | default: "there" }}</h1><p><a href="https://example.com/">Look</a></p>',
-        htmlFormat: 'html',
+        source: {
+          format: 'html',
+          text: '<h1>Hello {{ contact.first_name | default: "there" }}</h1><p><a href="https://example.com/">Look</a></p>',
+        },
         text: null,
         fromName: null,
         fromEmail: null,

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { engineFor } from '../src/content/flows/liquid/engine.ts'
 import { filtersFor } from '../src/content/flows/liquid/filters.ts'
 import { keysMax, nestingMax, tagLengthMax, tagsMax } from '../src/content/flows/liquid/parse.ts'
-import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/content/flows/template.ts'
+import { compileTemplate, subjectLengthMax } from '../src/content/flows/template.ts'
+import { htmlBytesMax } from '../src/content/flows/with-parts.ts'
 import { filterHelp, nameHelp, tagHelp } from '../web/src/content/flows/template-help.ts'
 
 const page = readFileSync('docs/guides/templates.md', 'utf8')
@@ -16,7 +17,7 @@ const examples = blocks
   .map((line) => line.split('→').map((side) => side.trim()) as [string, string])
 
 async function resultOf(html: string): Promise<string> {
-  const compilation = await compileTemplate({ subject: 'Hello', html, htmlFormat: 'html' })
+  const compilation = await compileTemplate({ subject: 'Hello', source: { format: 'html', text: html } })
   if (compilation.kind === 'faulty') return JSON.stringify(compilation.problems)
   const { email, first_name: firstName, last_name: lastName, attributes } = contact
   const values = {

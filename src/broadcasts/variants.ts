@@ -67,7 +67,8 @@ export async function checkSubjects(
 async function checkSubject(runner: TemplateRunner, organizationId: OrganizationId, path: string, subject: string) {
   if (subject.trim() === '') throw invalid({ path, problem: 'must not be empty' })
   if (/[\r\n]/.test(subject)) throw invalid({ path, problem: 'must be a single line' })
-  const compiled = await runner.compile(organizationId, { subject, html: '<p>-</p>', htmlFormat: 'html', text: null })
+  const source = { format: 'html', text: '<p>-</p>' } as const
+  const compiled = await runner.compile(organizationId, { subject, source })
   if (compiled.kind === 'faulty') throw invalid({ path, problem: toFieldProblems(compiled.problems)[0]!.problem })
 }
 

@@ -19,11 +19,11 @@ const full: BrandValues = {
 }
 
 async function render({ flow, sample }: Starter, brand: BrandValues) {
-  const { subject, html, html_format: htmlFormat, text, preheader, kind } = flow
+  const { subject, html, html_format: format, text, preheader, kind } = flow
   const variables = Object.keys(sample).map((name) => ({ name }))
   return previewOf(
     {
-      source: { subject, html, htmlFormat, text, preheader, brand },
+      template: { subject, source: { format, text: html }, text, preheader, brand },
       values: {
         contact: { email: 'ada@example.com', firstName: null, lastName: null, attributes: {} },
         organization: { name: 'Acme' },

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { organizationIdOf, targetOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
@@ -7,9 +6,7 @@ import type { Db } from '../../platform/db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../../platform/http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../../platform/http/etag.ts'
 import { outOf } from '../../platform/http/out-of.ts'
-import type { UsedByBroadcasts } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import { parseId } from '../../platform/values/ids.ts'
 import { nameMax } from '../../platform/values/names.ts'
 import { FilterRef } from './filter.ts'
 import { checkFilter } from './parse-filter.ts'
@@ -78,7 +75,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
     })
 
     api.patch('/segments/:id', {
-      config: { permission: 'contacts:write', changesScheduled: itsFilter },
+      config: { permission: 'contacts:write' },
       schema: {
         operationId: 'updateSegment',
         summary: 'Update a segment',
@@ -95,7 +92,9 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       },
       handler: async (request, reply) => {
         const { name, filter } = request.body
-        const segment = await editSegment(db, ...targetOf(request, 'seg'), {
+        const [organizationId, segmentId] = targetOf(request, 'seg')
+        if (filter) await request.checkScheduled({ segmentId })
+        const segment = await editSegment(db, organizationId, segmentId, {
           name,
           filter: filter && checkFilter(filter),
           checkUnchanged: checkIfMatch(request, tagOf),
@@ -126,8 +125,3 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
 const tagOf = ({ name, filter }: Segment) => etagOf(name, filter)
 
 const segmentOut = outOf(SegmentOut, { id: 'seg' })
-
-function itsFilter({ params, body }: FastifyRequest): UsedByBroadcasts | undefined {
-  const segmentId = parseId('seg', (params as { id: string }).id)
-  return segmentId && (body as { filter?: unknown } | null)?.filter ? { segmentId } : undefined
-}

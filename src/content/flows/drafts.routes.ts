@@ -1,18 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { callerOf, organizationIdOf } from '../../accounts/accounts.ts'
+import { callerOf } from '../../accounts/accounts.ts'
 import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../../platform/http/envelope.ts'
 import { checkIfMatch, etagOf } from '../../platform/http/etag.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import { parseIdParam } from '../../platform/values/id-params.ts'
-import type { FlowId, OrganizationId } from '../../platform/values/ids.ts'
-import { type Draft, discardDraft, duplicateFlow, getDraft, publishDraft, saveDraft } from './drafts.ts'
-import { contentIn, DraftOut, draftFields, FlowOut, flowOut, toDraftOut } from './flows.shapes.ts'
-import type { FlowParts } from './flows.ts'
-import { rebuildFlow } from './rebuild.ts'
-import { itsFlow } from './scheduled.ts'
+import { discardDraft, duplicateFlow, getDraft, publishDraft, saveDraft } from './drafts.ts'
+import type { Draft, FlowKey } from './flow-state.ts'
+import { contentIn, DraftOut, draftFields, FlowOut, flowIn, flowOut, toDraftOut } from './flows.shapes.ts'
+import { rebuildFlow } from './flows.ts'
+import type { FlowParts } from './publish.ts'
 
 const baseRevision = Type.Optional(
   Type.Integer({
@@ -46,8 +44,8 @@ const PublishIn = Type.Object({
 /** Unpublished changes of flows. Emails are sent with the published version. */
 export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
   const { db } = parts
-  const draftOut = async (organizationId: OrganizationId, flowId: FlowId, reply: FastifyReply) => {
-    const draft = await getDraft(db, organizationId, flowId)
+  const draftOut = async (flow: FlowKey, reply: FastifyReply) => {
+    const draft = await getDraft(db, flow)
     reply.header('etag', tagOf(draft))
     return toDraftOut(draft)
   }
@@ -63,8 +61,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         params: IdParams,
         response: answers(DraftOut),
       },
-      handler: async (request, reply) =>
-        ok(await draftOut(organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
+      handler: async (request, reply) => ok(await draftOut(flowIn(request), reply)),
     })
 
     api.put('/flows/:id/draft', {
@@ -85,11 +82,10 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         response: answers(DraftOut),
       },
       handler: async (request, reply) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('flw', request.params.id)
+        const flow = flowIn(request)
         const changes = { ...contentIn(request.body), ...guardsOf(request, request.body) }
-        await saveDraft(parts, organizationId, callerOf(request), id, changes)
-        return ok(await draftOut(organizationId, id, reply))
+        await saveDraft(parts, flow, callerOf(request), changes)
+        return ok(await draftOut(flow, reply))
       },
     })
 
@@ -108,14 +104,13 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         response: answers(Nothing),
       },
       handler: async (request) => {
-        const id = parseIdParam('flw', request.params.id)
-        await discardDraft(db, organizationIdOf(request), id, checkIfMatch(request, tagOf))
+        await discardDraft(db, flowIn(request), checkIfMatch(request, tagOf))
         return ok(null, 'Draft discarded')
       },
     })
 
     api.post('/flows/:id/publish', {
-      config: { permission: 'flows:write', changesScheduled: itsFlow },
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'publishFlow',
         summary: 'Publish the draft of a flow',
@@ -133,15 +128,14 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         response: answers(FlowOut),
       },
       handler: async (request, reply) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('flw', request.params.id)
-        await publishDraft(parts, organizationId, callerOf(request), id, guardsOf(request, request.body))
-        return ok(await flowOut(db, organizationId, id, reply), 'Published')
+        const flow = flowIn(request)
+        await publishDraft(parts, flow, callerOf(request), guardsOf(request, request.body))
+        return ok(await flowOut(db, flow, reply), 'Published')
       },
     })
 
     api.post('/flows/:id/rebuild', {
-      config: { permission: 'flows:write', changesScheduled: itsFlow },
+      config: { permission: 'flows:write' },
       schema: {
         operationId: 'rebuildFlow',
         summary: 'Rebuild a flow',
@@ -156,10 +150,9 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         response: answers(FlowOut),
       },
       handler: async (request, reply) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('flw', request.params.id)
-        await rebuildFlow(parts, organizationId, callerOf(request), id)
-        return ok(await flowOut(db, organizationId, id, reply))
+        const flow = flowIn(request)
+        await rebuildFlow(parts, flow, callerOf(request))
+        return ok(await flowOut(db, flow, reply))
       },
     })
 
@@ -179,10 +172,9 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         response: creates(FlowOut),
       },
       handler: async (request, reply) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('flw', request.params.id)
-        const copy = await duplicateFlow(parts, organizationId, callerOf(request), id, request.body?.name)
-        return reply.status(201).send(created(await flowOut(db, organizationId, copy, reply)))
+        const flow = flowIn(request)
+        const id = await duplicateFlow(parts, flow, callerOf(request), request.body?.name)
+        return reply.status(201).send(created(await flowOut(db, { ...flow, id }, reply)))
       },
     })
   }

@@ -24,7 +24,7 @@ export type Draft = FlowContent & {
 export const findDraft = (db: Reader, organizationId: OrganizationId, flowId: FlowId) =>
   first(db<Draft>`
     select drafts.organization_id, drafts.flow_id, drafts.revision, drafts.base_version, drafts.name, drafts.kind,
-      drafts.subject, drafts.html, drafts.html_format, drafts.text, drafts.from_name, drafts.from_email, drafts.reply_to,
+      drafts.subject, json_build_object('format', drafts.html_format, 'text', drafts.html) as source, drafts.text, drafts.from_name, drafts.from_email, drafts.reply_to,
       drafts.preheader, drafts.utm,
       drafts.test_version_id, drafts.updated_at, users.email as updated_by
     from flow_drafts drafts
@@ -39,7 +39,7 @@ export function replaceDraft(tx: Tx, draft: NewDraft): void {
     insert into flow_drafts (organization_id, flow_id, revision, base_version, name, kind, subject, html, html_format, text,
       from_name, from_email, reply_to, preheader, utm, updated_by)
     values (${draft.organizationId}, ${draft.flowId}, ${draft.revision}, ${draft.baseVersion}, ${draft.name}, ${draft.kind},
-      ${draft.subject}, ${draft.html}, ${draft.htmlFormat}, ${draft.text}, ${draft.fromName}, ${draft.fromEmail},
+      ${draft.subject}, ${draft.source.text}, ${draft.source.format}, ${draft.text}, ${draft.fromName}, ${draft.fromEmail},
       ${draft.replyTo}, ${draft.preheader}, ${draft.utm && JSON.stringify(draft.utm)}, ${userOf(tx.actor)})
     on conflict (organization_id, flow_id) do update
     set revision = excluded.revision, base_version = excluded.base_version, name = excluded.name, kind = excluded.kind,

@@ -4,43 +4,32 @@ import type { Actor } from '../../platform/values/actor.ts'
 import { notFound, Refusal } from '../../platform/values/errors.ts'
 import { type FlowId, newId, type OrganizationId } from '../../platform/values/ids.ts'
 import { checkName } from '../../platform/values/names.ts'
+import { deleteDraft, type NewDraft, replaceDraft, updateDraftRevision, updateTestVersion } from './drafts.sql.ts'
 import {
-  type Draft,
-  deleteDraft,
-  findDraft,
-  type NewDraft,
-  replaceDraft,
-  updateDraftRevision,
-  updateTestVersion,
-} from './drafts.sql.ts'
-import { type Flow, findFlow, findVersions, insertFlow, insertVersion, updateFlow } from './flows.sql.ts'
-import {
+  type Changes,
   checkBase,
-  checkSender,
-  compileVersion,
   contentOf,
-  type FlowContent,
-  type FlowInput,
-  type FlowParts,
-  givenFields,
-  isSameVersion,
-  versionsMax,
-} from './flows.ts'
-
-export type { Draft } from './drafts.sql.ts'
+  type Draft,
+  type FlowKey,
+  type FlowState,
+  getFlow,
+  type Version,
+  withChanges,
+} from './flow-state.ts'
+import type { FlowInput } from './flows.ts'
+import { findVersions, insertFlow, insertVersion } from './flows.sql.ts'
+import { checkSender, compileVersion, type FlowParts, type FlowTarget, isSameVersion, publish } from './publish.ts'
 
 /** The fields of a flow that are published together. */
 export type DraftContent = Omit<FlowInput, 'status'>
 
 /** `baseRevision` is the revision of the draft that the change is based on, 0 if there was none. */
-export type DraftChanges = Partial<DraftContent> & {
+type Guards = {
   baseVersion?: number | undefined
   baseRevision?: number | undefined
   checkUnchanged?: CheckUnchanged<Draft | undefined> | undefined
 }
 
-/** Of concurrent changes, one succeeds per round, so this many can succeed. */
-const triesMax = 10
 const copyPrefix = 'Copy of '
 const nameLengthMax = 200
 
@@ -62,9 +51,8 @@ export async function createDraftFlow(
   return flowId
 }
 
-export async function getDraft(db: Db, organizationId: OrganizationId, flowId: FlowId): Promise<Draft> {
-  if (!(await findFlow(db, organizationId, flowId))) throw notFound('flow')
-  const draft = await findDraft(db, organizationId, flowId)
+export async function getDraft(db: Db, key: FlowKey): Promise<Draft> {
+  const { draft } = await getFlow(db, key)
   if (!draft) throw notFound('draft')
   return draft
 }
@@ -76,24 +64,23 @@ export async function getDraft(db: Db, organizationId: OrganizationId, flowId: F
  */
 export async function saveDraft(
   { db, senders }: FlowParts,
-  organizationId: OrganizationId,
+  key: FlowKey,
   actor: Actor,
-  flowId: FlowId,
-  changes: DraftChanges,
+  { baseVersion, baseRevision, checkUnchanged, ...changes }: Changes<DraftContent> & Guards,
 ): Promise<void> {
   await db.by(actor).begin(async (tx) => {
-    const { flow, draft, version } = await lockFlow(tx, organizationId, flowId)
-    changes.checkUnchanged?.(draft)
-    checkRevision(changes.baseRevision, draft)
-    const current = version?.number ?? 0
-    checkBase(changes.baseVersion, current)
-    const before = draft ? draftContentOf(draft) : { name: flow.name, kind: flow.kind, ...contentOf(version!) }
-    const after = { ...before, ...givenFields(changes, before) }
+    const state = await getFlow(tx, key, true)
+    const { flow, draft, version } = state
+    const { organizationId, id: flowId } = flow
+    checkUnchanged?.(draft)
+    checkRevision(baseRevision, draft)
+    checkBase(baseVersion, version)
+    const after = withChanges(editedContentOf(state), changes)
     const content = { ...after, name: checkName(after.name) }
     await checkSender(organizationId, content, senders, tx)
     const revision = flow.draftRevision + 1
-    const baseVersion = changes.baseVersion ?? draft?.baseVersion ?? current
-    writeDraft(tx, { organizationId, flowId, revision, baseVersion, ...content })
+    const base = baseVersion ?? draft?.baseVersion ?? version?.number ?? 0
+    writeDraft(tx, { organizationId, flowId, revision, baseVersion: base, ...content })
   })
 }
 
@@ -104,48 +91,28 @@ export async function saveDraft(
  */
 export async function publishDraft(
   parts: FlowParts,
-  organizationId: OrganizationId,
+  flow: FlowTarget,
   actor: Actor,
-  flowId: FlowId,
-  guards: Pick<DraftChanges, 'baseVersion' | 'baseRevision' | 'checkUnchanged'>,
+  { baseVersion, baseRevision, checkUnchanged }: Guards,
 ): Promise<void> {
-  const { db } = parts
-  for (let tries = 0; tries < triesMax; tries++) {
-    const draft = await findDraftOf(db, organizationId, flowId)
-    if (!draft) throw new Refusal('conflict', 'This flow has no unpublished changes.')
-    checkRevision(guards.baseRevision, draft)
-    // Compiling takes time, and nothing is locked during it.
-    const compiled = await compileVersion(parts, organizationId, templateOf(draft))
-
-    const isDone = await db.by(actor).begin(async (tx) => {
-      const { flow, draft: now, version } = await lockFlow(tx, organizationId, flowId)
-      guards.checkUnchanged?.(now)
-      if (now?.revision !== draft.revision) return false
-      checkPublishedVersion(guards.baseVersion, draft, version?.number ?? 0)
-      const isSame = version && isSameVersion(version, compiled)
-      if (!isSame && version && version.number! >= versionsMax)
-        throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
-      const versionId = isSame ? version.id : newId('flv')
-      if (!isSame) await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId })
-      const status = flow.status === 'draft' ? 'active' : flow.status
-      await updateFlow(tx, { organizationId, id: flowId, name: draft.name, kind: draft.kind, status, versionId })
-      await deleteDraft(tx, organizationId, flowId)
-      return true
-    })
-    if (isDone) return
+  const plan = (state: FlowState) => {
+    const draft = draftIn(state)
+    checkRevision(baseRevision, draft)
+    checkUnchanged?.(draft)
+    checkPublishedVersion(baseVersion, draft, state.version)
+    return { name: draft.name, kind: draft.kind, content: contentOf(draft), rebuilds: true, endsDraft: true }
   }
-  throw new Refusal('conflict', 'The draft is being changed by several requests at the same time. Try again.')
+  await publish(parts, flow, plan, actor)
 }
 
 /** Throws `Refusal` if there is no draft, or if the flow was never published. */
 export async function discardDraft(
   db: Db,
-  organizationId: OrganizationId,
-  flowId: FlowId,
+  key: FlowKey,
   checkUnchanged: CheckUnchanged<Draft | undefined> | undefined,
 ): Promise<void> {
   await db.begin(async (tx) => {
-    const { flow, draft } = await lockFlow(tx, organizationId, flowId)
+    const { flow, draft } = await getFlow(tx, key, true)
     if (!draft) throw notFound('draft')
     checkUnchanged?.(draft)
     if (flow.versionId === null)
@@ -153,24 +120,20 @@ export async function discardDraft(
         'conflict',
         'This flow was never published, so its draft is all there is. Delete the flow instead.',
       )
-    await deleteDraft(tx, organizationId, flowId)
+    await deleteDraft(tx, flow.organizationId, flow.id)
   })
 }
 
 /** Creates an unpublished copy, with the unpublished changes if there are any. */
 export async function duplicateFlow(
   parts: FlowParts,
-  organizationId: OrganizationId,
+  key: FlowKey,
   actor: Actor,
-  flowId: FlowId,
   name: string | undefined,
 ): Promise<FlowId> {
-  const flow = await findFlow(parts.db, organizationId, flowId)
-  if (!flow) throw notFound('flow')
-  const draft = await findDraft(parts.db, organizationId, flowId)
-  const content = draft ? draftContentOf(draft) : await publishedContentOf(parts.db, flow)
+  const content = editedContentOf(await getFlow(parts.db, key))
   const copyName = [...`${copyPrefix}${content.name}`].slice(0, nameLengthMax).join('')
-  return createDraftFlow(parts, organizationId, actor, { ...content, name: name ?? copyName })
+  return createDraftFlow(parts, key.organizationId, actor, { ...content, name: name ?? copyName })
 }
 
 /**
@@ -178,9 +141,8 @@ export async function duplicateFlow(
  * Throws `Refusal` if there is no draft or its template is invalid.
  */
 export async function getTestVersion(parts: FlowParts, organizationId: OrganizationId, flowId: FlowId) {
-  const draft = await findDraftOf(parts.db, organizationId, flowId)
-  if (!draft) throw new Refusal('conflict', 'This flow has no unpublished changes.')
-  const compiled = await compileVersion(parts, organizationId, templateOf(draft))
+  const draft = draftIn(await getFlow(parts.db, { organizationId, id: flowId }))
+  const compiled = await compileVersion(parts, organizationId, contentOf(draft))
   const [earlier] = draft.testVersionId
     ? await findVersions(parts.db, [{ organizationId, id: draft.testVersionId }])
     : []
@@ -194,31 +156,15 @@ export async function getTestVersion(parts: FlowParts, organizationId: Organizat
   return id
 }
 
-const draftContentOf = ({ name, kind, ...rest }: Draft): DraftContent => ({ name, kind, ...templateOf(rest) })
-
-function templateOf(draft: FlowContent): FlowContent {
-  const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader, utm } = draft
-  return { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader, utm }
+/** Returns the unpublished changes; if there are none, what is published. */
+function editedContentOf({ flow, version, draft }: FlowState): DraftContent {
+  const { name, kind } = draft ?? flow
+  return { name, kind, ...contentOf(draft ?? version!) }
 }
 
-async function publishedContentOf(db: Db, { organizationId, versionId, name, kind }: Flow): Promise<DraftContent> {
-  const [version] = versionId ? await findVersions(db, [{ organizationId, id: versionId }]) : []
-  if (!version) throw notFound('flow')
-  return { name, kind, ...contentOf(version) }
-}
-
-async function findDraftOf(db: Db, organizationId: OrganizationId, flowId: FlowId): Promise<Draft | undefined> {
-  if (!(await findFlow(db, organizationId, flowId))) throw notFound('flow')
-  return findDraft(db, organizationId, flowId)
-}
-
-/** Every change of a draft locks its flow first. */
-async function lockFlow(tx: Tx, organizationId: OrganizationId, flowId: FlowId) {
-  const flow = await findFlow(tx, organizationId, flowId, true)
-  if (!flow) throw notFound('flow')
-  const draft = await findDraft(tx, organizationId, flowId)
-  const [version] = flow.versionId ? await findVersions(tx, [{ organizationId, id: flow.versionId }]) : []
-  return { flow, draft, version }
+function draftIn({ draft }: FlowState): Draft {
+  if (!draft) throw new Refusal('conflict', 'This flow has no unpublished changes.')
+  return draft
 }
 
 function writeDraft(tx: Tx, draft: NewDraft): void {
@@ -237,8 +183,9 @@ function checkRevision(base: number | undefined, draft: Draft | undefined): void
 }
 
 /** The caller confirms that the draft replaces a newer version by naming that version. */
-function checkPublishedVersion(base: number | undefined, draft: Draft, current: number): void {
-  checkBase(base, current)
+function checkPublishedVersion(base: number | undefined, draft: Draft, version: Version | undefined): void {
+  checkBase(base, version)
+  const current = version?.number ?? 0
   if (base === undefined && draft.baseVersion !== current)
     throw new Refusal(
       'conflict',

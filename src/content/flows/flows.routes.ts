@@ -7,13 +7,14 @@ import { checkIfMatch, editedSince } from '../../platform/http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../../platform/http/paging.ts'
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
-import { parseIdParam } from '../../platform/values/id-params.ts'
 import type { FlowId } from '../../platform/values/ids.ts'
 import { createDraftFlow } from './drafts.ts'
+import { withChanges } from './flow-state.ts'
 import {
   contentIn,
   draftFields,
   emptyContent,
+  flowIn,
   FlowOut,
   FlowSummaryOut,
   flowOut,
@@ -23,8 +24,8 @@ import {
   toSummaryOut,
 } from './flows.shapes.ts'
 import { selectFlows } from './flows.sql.ts'
-import { changeFlow, createFlow, deleteFlow, type FlowParts } from './flows.ts'
-import { changesContent, itsFlow } from './scheduled.ts'
+import { changeFlow, createFlow, deleteFlow } from './flows.ts'
+import type { FlowParts } from './publish.ts'
 
 const FlowIn = Type.Object({ ...draftFields, status: Type.Optional(SettableStatus) })
 const NewFlow = Type.Object({
@@ -100,12 +101,12 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const actor = callerOf(request)
-        const { name, kind, subject, html, status = 'active', draft } = request.body
-        const content = { ...emptyContent, ...contentIn(request.body), name, kind, subject, html }
+        const { name, kind, status = 'active', draft } = request.body
+        const content = withChanges({ ...emptyContent, name, kind }, contentIn(request.body))
         const id = draft
           ? await createDraftFlow(parts, organizationId, actor, content)
           : await createFlow(parts, organizationId, actor, { ...content, status })
-        return reply.status(201).send(created(await flowOut(db, organizationId, id, reply)))
+        return reply.status(201).send(created(await flowOut(db, { organizationId, id }, reply)))
       },
     })
 
@@ -118,15 +119,11 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         params: IdParams,
         response: answers(FlowOut),
       },
-      handler: async (request, reply) =>
-        ok(await flowOut(db, organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
+      handler: async (request, reply) => ok(await flowOut(db, flowIn(request), reply)),
     })
 
     api.patch('/flows/:id', {
-      config: {
-        permission: 'flows:write',
-        changesScheduled: (request) => (changesContent(request.body) ? itsFlow(request) : undefined),
-      },
+      config: { permission: 'flows:write' },
       bodyLimit: largeBodyBytesMax,
       schema: {
         operationId: 'updateFlow',
@@ -145,14 +142,12 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         response: answers(FlowOut),
       },
       handler: async (request, reply) => {
-        const organizationId = organizationIdOf(request)
-        const actor = callerOf(request)
-        const id = parseIdParam('flw', request.params.id)
+        const flow = flowIn(request)
         const { status, base_version: baseVersion } = request.body
         const checkUnchanged = checkIfMatch(request, tagOfFlow)
         const changes = { ...contentIn(request.body), ...(status && { status }), baseVersion, checkUnchanged }
-        await changeFlow(parts, organizationId, actor, id, changes)
-        return ok(await flowOut(db, organizationId, id, reply))
+        await changeFlow(parts, flow, callerOf(request), changes)
+        return ok(await flowOut(db, flow, reply))
       },
     })
 
@@ -166,7 +161,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         response: answers(Nothing),
       },
       handler: async (request) => {
-        await deleteFlow(db, organizationIdOf(request), parseIdParam('flw', request.params.id))
+        await deleteFlow(db, flowIn(request))
         return ok(null, 'Flow deleted')
       },
     })

@@ -1,14 +1,17 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { targetOf } from '../../accounts/accounts.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { FieldProblemOut, Named, Nullable, oneOf, Timestamp } from '../../platform/http/envelope.ts'
 import { etagOf } from '../../platform/http/etag.ts'
 import { fieldsIn, outOf } from '../../platform/http/out-of.ts'
-import { type FlowId, type OrganizationId, toText } from '../../platform/values/ids.ts'
+import { toText } from '../../platform/values/ids.ts'
 import { blockerCodes } from './blockers.ts'
 import { checkNames } from './email-checks.ts'
+import { contentOf, type FlowContent, type FlowKey, type FlowRow, getFlow, type Version } from './flow-state.ts'
 import type { FlowSummary } from './flows.sql.ts'
-import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
+import type { FlowTarget } from './publish.ts'
+import type { Source } from './sources.ts'
 import { UtmIn, UtmOut } from './utm.shapes.ts'
 import { parseUtm } from './utm.ts'
 
@@ -120,28 +123,44 @@ export const FlowSummaryOut = Named('FlowSummary', {
   stats_30d: Stats,
 })
 
+/** The flow in the path of a request. */
+export function flowIn(request: FastifyRequest): FlowTarget {
+  const [organizationId, id] = targetOf(request, 'flw')
+  return { organizationId, id, checkScheduled: (changed) => request.checkScheduled(changed) }
+}
+
 const toFields = fieldsIn(DraftFields)
 const emptiable = ['text', 'fromName', 'fromEmail', 'replyTo', 'preheader'] as const
 
 /** Returns the fields of a flow in a request. Omitted fields stay omitted; empty texts become null. */
 export function contentIn(body: Partial<Static<typeof DraftFields>>) {
-  const { utm, ...content }: Partial<ReturnType<typeof toFields>> = toFields(body as Static<typeof DraftFields>)
+  const fields: Partial<ReturnType<typeof toFields>> = toFields(body as Static<typeof DraftFields>)
+  const { utm, html, htmlFormat, ...content } = fields
   for (const name of emptiable) if (content[name] === '') content[name] = null
-  return { ...content, ...(utm !== undefined && { utm: parseUtm(utm) }) }
+  return {
+    ...content,
+    ...((html ?? htmlFormat) !== undefined && { source: { text: html, format: htmlFormat } }),
+    ...(utm !== undefined && { utm: parseUtm(utm) }),
+  }
 }
 
-/** The content of a new flow, except its subject and HTML. */
-export const emptyContent = {
-  htmlFormat: 'html',
+/** The content of a new flow before its fields are set. */
+export const emptyContent: FlowContent = {
+  subject: '',
+  source: { format: 'html', text: '' },
   text: null,
   fromName: null,
   fromEmail: null,
   replyTo: null,
   preheader: null,
   utm: null,
-} as const
+}
 
-const toTemplateOut = outOf(Type.Object(templateOut), {})
+const sourceOut = {
+  html: ({ source }: { source: Source }) => source.text,
+  html_format: ({ source }: { source: Source }) => source.format,
+}
+const toTemplateOut = outOf(Type.Object(templateOut), {}, sourceOut)
 
 export const toContentOut = (version: Version) => ({
   ...toTemplateOut(contentOf(version)),
@@ -150,13 +169,13 @@ export const toContentOut = (version: Version) => ({
 
 const toMark = outOf(Type.Object(draftMark), {})
 
-export const toDraftOut = outOf(DraftOut, { flow_id: 'flw' })
+export const toDraftOut = outOf(DraftOut, { flow_id: 'flw' }, sourceOut)
 
-export const tagOfFlow = ({ name, kind, status, versionId }: Flow) => etagOf(name, kind, status, versionId)
+export const tagOfFlow = ({ name, kind, status, versionId }: FlowRow) => etagOf(name, kind, status, versionId)
 
 /** Reads the flow, and sets the entity tag of the response. The content of a flow that was never published is its draft. */
-export async function flowOut(db: Db, organizationId: OrganizationId, id: FlowId, reply: FastifyReply) {
-  const { flow, version, draft } = await getFlow(db, organizationId, id)
+export async function flowOut(db: Db, key: FlowKey, reply: FastifyReply) {
+  const { flow, version, draft } = await getFlow(db, key)
   reply.header('etag', tagOfFlow(flow))
   const { name, kind, status } = flow
   return {

@@ -6,6 +6,7 @@ import { userOf } from '../../platform/values/actor.ts'
 import type { FlowKind } from '../../platform/values/flow-kind.ts'
 import { type FlowId, type FlowVersionId, type OrganizationId, parseId } from '../../platform/values/ids.ts'
 import type { BrandValues } from '../brands/brand-values.ts'
+import type { Source } from './sources.ts'
 import type { Utm } from './utm.ts'
 
 /** `draft`: never published. */
@@ -14,8 +15,7 @@ export type FlowStatus = 'active' | 'paused' | 'archived' | 'draft'
 /** The content of a flow. Every change of it creates a version. */
 export type FlowContent = {
   subject: string
-  html: string
-  htmlFormat: 'html' | 'mjml'
+  source: Source
   text: string | null
   /** The hidden text that email clients show after the subject. */
   preheader: string | null
@@ -32,7 +32,8 @@ export type Version = FlowContent & {
   number: number | null
   /** The kind of such a draft. The kind of other versions is that of the flow. */
   kind: FlowKind | null
-  source: string
+  /** The compiled source. */
+  html: string
   derivedText: string | null
   variables: { name: string; has_default: boolean }[]
   /** The values of `brand` when it was published. Null if the template does not read them. */
@@ -54,13 +55,17 @@ export type Flow = {
   updatedAt: Date
 }
 
+export type FlowKey = Pick<Flow, 'organizationId' | 'id'>
+/** The columns that are written together. */
+export type FlowRow = FlowKey & Pick<Flow, 'name' | 'kind' | 'status' | 'versionId'>
+
 const flowColumns = sql`flows.id, flows.organization_id, flows.name, flows.kind, flows.status, flows.version_id,
   flows.draft_revision, flows.created_at, flows.updated_at`
-const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.kind, versions.subject, versions.source,
-  versions.html_format, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
+const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.kind, versions.subject,
+  json_build_object('format', versions.html_format, 'text', versions.source) as source, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
   versions.reply_to, versions.preheader, versions.utm, versions.variables, versions.brand, versions.created_at`
 
-export const insertFlow = (tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt' | 'updatedAt'>) =>
+export const insertFlow = (tx: Tx, flow: FlowRow) =>
   tx`
     insert into flows (organization_id, id, name, kind, status, version_id)
     values (${flow.organizationId}, ${flow.id}, ${flow.name}, ${flow.kind}, ${flow.status}, ${flow.versionId})`
@@ -77,7 +82,7 @@ export async function insertVersion(tx: Tx, version: NewVersion, draftKind: Flow
     insert into flow_versions (organization_id, id, flow_id, kind, number, subject, source, html_format, html, text, derived_text,
       from_name, from_email, reply_to, preheader, utm, variables, brand, created_by)
     values (${organizationId}, ${version.id}, ${flowId},
-      ${draftKind}, ${number}, ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
+      ${draftKind}, ${number}, ${version.subject}, ${version.source.text}, ${version.source.format}, ${version.html}, ${version.text}, ${version.derivedText},
       ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${version.preheader}, ${version.utm && JSON.stringify(version.utm)},
       ${JSON.stringify(version.variables)}, ${version.brand && JSON.stringify(version.brand)}, ${userOf(tx.actor)})`
 }
@@ -87,10 +92,7 @@ const nextNumber = (tx: Tx, organizationId: OrganizationId, flowId: FlowId) =>
     select coalesce(max(number), 0) + 1 as number from flow_versions
     where organization_id = ${organizationId} and flow_id = ${flowId}`)
 
-export const updateFlow = (
-  tx: Tx,
-  flow: Pick<Flow, 'organizationId' | 'id' | 'name' | 'kind' | 'status' | 'versionId'>,
-) =>
+export const updateFlow = (tx: Tx, flow: FlowRow) =>
   tx`
     update flows
     set name = ${flow.name}, kind = ${flow.kind}, status = ${flow.status}, version_id = ${flow.versionId}, updated_at = now()

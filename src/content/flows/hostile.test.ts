@@ -65,7 +65,7 @@ const context = {
 
 for (const [name, html] of Object.entries(wasteful)) {
   test(`${name} is rejected without side effects`, async () => {
-    const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'html' })
+    const compilation = await compileTemplate({ subject: 'x', source: { format: 'html', text: html }, text: 'x' })
     expect(compilation.kind).toBe('compiled')
     if (compilation.kind !== 'compiled') return
     const { template } = compilation
@@ -89,7 +89,7 @@ const unparsable: Record<string, string> = {
 
 for (const [name, html] of Object.entries(unparsable)) {
   test(`${name}: the template is rejected with a reason`, async () => {
-    const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'html' })
+    const compilation = await compileTemplate({ subject: 'x', source: { format: 'html', text: html }, text: 'x' })
     expect(compilation).toMatchObject({ kind: 'faulty' })
     if (compilation.kind !== 'faulty') return
     expect(compilation.problems.length).toBeLessThanOrEqual(10)
@@ -104,7 +104,7 @@ for (const [name, html] of Object.entries(unparsable)) {
 
 test('a table of a thousand rows is within the limits of an email', async () => {
   const html = `<table>{% for row in rows %}<tr><td>{{ row.name }}</td><td>{{ row.price | round: 2 }}</td></tr>{% endfor %}</table>`
-  const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'html' })
+  const compilation = await compileTemplate({ subject: 'x', source: { format: 'html', text: html }, text: 'x' })
   if (compilation.kind !== 'compiled') throw new Error('faulty')
   const rows = Array.from({ length: 1_000 }, (_, index) => ({ name: `Item ${index}`, price: index / 7 }))
   expect(compilation.template.render(valuesOf({ rows })).html.match(/<tr>/g)).toHaveLength(1_000)

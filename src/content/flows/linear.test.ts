@@ -18,7 +18,7 @@ const manyLetters = (count: number) =>
 
 test('MJML that contains placeholder-like words compiles', async () => {
   const html = mjml(`{{ name }} liquidtag${'q'.repeat(400_000)} {{ name }}`)
-  const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'mjml' })
+  const compilation = await compileTemplate({ subject: 'x', source: { format: 'mjml', text: html }, text: 'x' })
   if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
   expect(compilation.template.stored.html).toContain('{{ name }} liquidtagqqq')
 })
@@ -31,7 +31,7 @@ test.each([
     `<mjml><mj-body>${'\n'.repeat(50_000)}${'<mj-section a="1"></mj-section>'.repeat(1_000)}</mj-body></mjml>`,
   ],
 ])('of many faults of MJML the first ten are reported: %s', async (_name, html) => {
-  const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'mjml' })
+  const compilation = await compileTemplate({ subject: 'x', source: { format: 'mjml', text: html }, text: 'x' })
   if (compilation.kind !== 'faulty') throw new Error('compiled')
   expect(compilation.problems).toHaveLength(10)
 })
@@ -111,7 +111,8 @@ test('a variable is optional only within a condition on it or its parent', () =>
 
 test('a template with too many variables is rejected', async () => {
   const html = (count: number) => Array.from({ length: count }, (_, i) => `{{ v${i} }}`).join('')
-  const compile = (count: number) => compileTemplate({ subject: 'x', html: html(count), text: 'x', htmlFormat: 'html' })
+  const compile = (count: number) =>
+    compileTemplate({ subject: 'x', source: { format: 'html', text: html(count) }, text: 'x' })
   expect(await compile(variablesMax)).toMatchObject({ kind: 'compiled' })
   const message = 'The template uses more than 1000 variables. Group them in lists or objects.'
   expect(await compile(variablesMax + 1)).toMatchObject({ kind: 'faulty', problems: [{ part: 'html', message }] })

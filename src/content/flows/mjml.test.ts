@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compileTemplate } from './template.ts'
 import type { TemplateValues } from './values.ts'
 
-const compile = (html: string) => compileTemplate({ subject: 'x', html, htmlFormat: 'mjml' })
+const compile = (html: string) => compileTemplate({ subject: 'x', source: { format: 'mjml', text: html } })
 
 const values: TemplateValues = {
   contact: { email: 'ada@example.com', firstName: 'Ada', lastName: null, attributes: {} },

@@ -18,10 +18,10 @@ import {
 import { largeBodyBytesMax } from '../../platform/http/policies.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { parseEmail } from '../../platform/values/email.ts'
-import { parseIdParam } from '../../platform/values/id-params.ts'
 import { findBlockers } from './blockers.ts'
-import { checkFields, contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
-import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
+import { contentOf, type FlowContent, getFlow, withChanges } from './flow-state.ts'
+import { checkFields, contentIn, emptyContent, flowIn, VariableOut } from './flows.shapes.ts'
+import { variablesOut } from './publish.ts'
 import type { TemplateRunner } from './template-runner.ts'
 import { UtmIn } from './utm.shapes.ts'
 import { utmQueryOf } from './utm.ts'
@@ -59,7 +59,7 @@ const PreviewOut = Named('Preview', {
   problems: Type.Array(FieldProblemOut),
   ...checkFields,
 })
-const empty: FlowContent = { ...emptyContent, subject: ' ', html: ' ' }
+const empty: FlowContent = { ...emptyContent, subject: ' ', source: { format: 'html', text: ' ' } }
 
 type PreviewParts = { db: Db; runner: TemplateRunner; senders: Pick<Senders, 'defaultOf' | 'identityOf'> }
 
@@ -94,8 +94,7 @@ export function previewRoutes(parts: PreviewParts): FastifyPluginAsyncTypebox {
         response: answers(PreviewOut),
       },
       handler: async (request) => {
-        const id = parseIdParam('flw', request.params.id)
-        const { flow, version, draft } = await getFlow(parts.db, organizationIdOf(request), id)
+        const { flow, version, draft } = await getFlow(parts.db, flowIn(request))
         const saved = version ? contentOf(version) : draft!
         return ok(await preview(parts, request, saved, { kind: flow.kind, ...request.body }))
       },
@@ -109,9 +108,9 @@ async function preview(
   saved: FlowContent,
   body: Static<typeof PreviewIn>,
 ) {
-  const { subject, html, htmlFormat, text, preheader, utm, fromEmail } = { ...saved, ...contentIn(body) }
+  const { subject, source, text, preheader, utm, fromEmail } = withChanges(saved, contentIn(body))
   const input = {
-    source: { subject, html, htmlFormat, text, preheader },
+    template: { subject, source, text, preheader },
     values: await valuesFor(db, request, body),
     isMarketing: body.kind === 'marketing',
     utmQuery: utmQueryOf(utm),

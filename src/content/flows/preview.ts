@@ -22,7 +22,7 @@ export const toFieldProblems = (problems: readonly Problem[]): FieldProblem[] =>
   problems.map(({ part, line, column, message }) => ({ path: part, problem: message, line, column }))
 
 export type PreviewInput = {
-  source: TemplateSource
+  template: TemplateSource
   values: TemplateValues
   /** Marketing emails get a visible unsubscribe link. */
   isMarketing: boolean
@@ -49,11 +49,11 @@ export const faultyPreview = (problems: readonly Problem[]): Preview => ({
 
 /** `limits` are those of the main thread. Throws `OverBudget` if they are exceeded. */
 export async function previewOf(
-  { source, values, isMarketing, utmQuery, settings }: PreviewInput,
+  { template: given, values, isMarketing, utmQuery, settings }: PreviewInput,
   cpuMs: number,
   limits?: RenderLimits,
 ): Promise<Preview> {
-  const compilation = await compileTemplate(source)
+  const compilation = await compileTemplate(given)
   if (compilation.kind === 'faulty') return faultyPreview(compilation.problems)
   const { template } = compilation
   const missing = missingVariables(template, values)
@@ -67,7 +67,7 @@ export async function previewOf(
       ...settings,
       subject,
       html: body.html,
-      source: source.html,
+      source: given.source.text,
       templateAddress: addressIn(template.stored),
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,

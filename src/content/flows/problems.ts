@@ -1,5 +1,7 @@
 export type TemplatePart = 'subject' | 'preheader' | 'html' | 'text'
-export type Problem = { part: TemplatePart; line: number; column: number; message: string }
+/** Where a problem is in the source of its part, from 1. */
+type Position = { line: number; column: number }
+export type Problem = Position & { part: TemplatePart; message: string }
 
 export const problemsMax = 10
 const messageLengthMax = 200
@@ -14,7 +16,7 @@ export class Lines {
     this.#source = source
   }
 
-  at(position: number): { line: number; column: number } {
+  at(position: number): Position {
     const starts = this.#lineStarts()
     let low = 0
     let high = starts.length - 1
@@ -57,6 +59,8 @@ export function messageOf(error: unknown): string {
   message = shortened(message)
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }
+
+export const exceeds = (bytesMax: number) => `It exceeds ${bytesMax / 1000} KB.`
 
 export const shortened = (message: string) =>
   message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…` : message

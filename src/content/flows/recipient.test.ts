@@ -17,7 +17,7 @@ const values: TemplateValues = {
 }
 
 async function compiled(html: string) {
-  const compilation = await compileTemplate({ subject: 'Hello', html, htmlFormat: 'html' })
+  const compilation = await compileTemplate({ subject: 'Hello', source: { format: 'html', text: html } })
   if (compilation.kind !== 'compiled') throw new Error(compilation.problems[0]?.message)
   return compilation.template
 }

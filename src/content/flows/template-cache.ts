@@ -51,7 +51,7 @@ export class TemplateCache {
     this.#ready = new LRUCache({
       maxSize: options.bytesMax ?? bytesMax,
       sizeCalculation: ({ stored, source, template }) =>
-        2 * source.length + (template ? weightOf(stored) : 2_000 + 2 * stored.html.length),
+        2 * source.text.length + (template ? weightOf(stored) : 2_000 + 2 * stored.html.length),
     })
   }
 

@@ -77,8 +77,8 @@ test('a small template is rendered on the main thread until it proves slow', asy
 test('a template beyond the limits of an email is rejected, wherever it runs', async () => {
   const version = await versionOf(wasteful, row)
   await expect(runner.draft(version, values)).rejects.toThrow(Refusal)
-  const source = { subject: wasteful, html: row, htmlFormat: 'html' as const }
-  const preview = await runner.preview(organizationId, { source, values, isMarketing: false, utmQuery: '' })
+  const template = { subject: wasteful, source: { format: 'html' as const, text: row } }
+  const preview = await runner.preview(organizationId, { template, values, isMarketing: false, utmQuery: '' })
   expect(preview).toMatchObject({ subject: null, problems: [{ path: 'subject' }] })
 })
 
@@ -136,7 +136,7 @@ test('the cache is bounded by the size of versions and evicts the least recently
     versions.push(flow!.versionId)
   }
   const [one] = (await new TemplateCache(app.db).getAll([{ organizationId: id, id: versions[0]! }])).values()
-  const bytesMax = 3.5 * (weightOf(one!.stored) + 2 * one!.source.length)
+  const bytesMax = 3.5 * (weightOf(one!.stored) + 2 * one!.source.text.length)
   const cache = new TemplateCache(app.db, { bytesMax: Math.round(bytesMax) })
   const get = async (n: number) => (await cache.getAll([{ organizationId: id, id: versions[n]! }])).get(versions[n]!)
   const first = await get(0)

@@ -5,7 +5,8 @@ import { inlineLimits, OverBudget } from './budget.ts'
 import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
-import { addressIn, type BodyOutputs, type RenderedBody, type TemplateSource } from './template.ts'
+import { compilers } from './sources.ts'
+import { addressIn, type BodyOutputs, type RenderedBody, type TemplateSource, usesBrand } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
@@ -21,8 +22,6 @@ import {
 import { withUnsubscribeLine } from './unsubscribe-line.ts'
 import type { TemplateValues } from './values.ts'
 import { isLightSource } from './weight.ts'
-import { readsBrand } from './with-brand.ts'
-import { partNamesIn, withParts } from './with-parts.ts'
 
 /** How long a version that was too slow for the main thread is rendered in task processes. */
 const slowMs = 60_000
@@ -66,20 +65,18 @@ export class TemplateRunner {
 
   /** With the current brand and parts of the organization. */
   async compile(organizationId: OrganizationId, given: TemplateSource): Promise<CompiledSource> {
-    const html = await this.#withParts(organizationId, given.html)
-    if (typeof html !== 'string') return { kind: 'faulty', problems: html }
-    const source = await this.#withBrand(organizationId, { ...given, html })
-    return isLightSource(source)
-      ? compileSource(source)
-      : this.#tasks.run(compileTask, { organizationId, input: source })
+    const template = await this.#complete(organizationId, given)
+    if ('problems' in template) return { kind: 'faulty', ...template }
+    return isLightSource(template)
+      ? compileSource(template)
+      : this.#tasks.run(compileTask, { organizationId, input: template })
   }
 
   async preview(organizationId: OrganizationId, given: Omit<PreviewInput, 'settings'>): Promise<Preview> {
-    const html = await this.#withParts(organizationId, given.source.html)
-    if (typeof html !== 'string') return faultyPreview(html)
-    const source = await this.#withBrand(organizationId, { ...given.source, html })
-    const input = { ...given, source, settings: await this.#checkSettings(organizationId) }
-    if (isLightSource(input.source))
+    const template = await this.#complete(organizationId, given.template)
+    if ('problems' in template) return faultyPreview(template.problems)
+    const input = { ...given, template, settings: await this.#checkSettings(organizationId) }
+    if (isLightSource(template))
       try {
         return await previewOf(input, this.#cpuMs, inlineLimits)
       } catch (error) {
@@ -104,7 +101,7 @@ export class TemplateRunner {
       ...(await this.#checkSettings(version.organizationId)),
       subject: draft.subject,
       html: body.html,
-      source: version.source,
+      source: version.source.text,
       templateAddress: addressIn(version.stored),
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,
@@ -120,16 +117,20 @@ export class TemplateRunner {
     return { postalAddress: brand?.address ?? null, baseUrl: this.#baseUrl() }
   }
 
-  async #withParts(organizationId: OrganizationId, html: string): Promise<string | Problem[]> {
-    const names = partNamesIn(html)
-    if (names.length === 0) return html
-    return withParts(html, (await this.#findParts?.(organizationId, names)) ?? new Map())
-  }
-
-  async #withBrand(organizationId: OrganizationId, source: TemplateSource): Promise<TemplateSource> {
-    const { subject, html, text, preheader } = source
-    const isUsed = [subject, html, text, preheader].some((part) => part && readsBrand(part))
-    return isUsed && this.#findBrand ? { ...source, brand: await this.#findBrand(organizationId) } : source
+  /** Returns the template with its parts, and with the brand if it reads it, or the problems. */
+  async #complete(
+    organizationId: OrganizationId,
+    given: TemplateSource,
+  ): Promise<TemplateSource | { problems: Problem[] }> {
+    const { format, text } = given.source
+    const names = compilers[format].partNamesIn(text)
+    const parts = names.length > 0 ? await this.#findParts?.(organizationId, names) : undefined
+    const complete = names.length > 0 ? compilers[format].withParts(text, parts ?? new Map()) : text
+    if (typeof complete !== 'string') return { problems: complete }
+    const template = { ...given, source: { format, text: complete } }
+    return this.#findBrand && usesBrand(template)
+      ? { ...template, brand: await this.#findBrand(organizationId) }
+      : template
   }
 
   /** Returns whether the version is currently rendered in task processes. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { compileTemplate, loadTemplate, type TemplateSource } from './template.ts'
+import { compileTemplate, loadTemplate } from './template.ts'
 import type { TemplateValues } from './values.ts'
 import { missingVariables, unusedContextKeys } from './variables.ts'
 
@@ -17,14 +17,19 @@ function valuesOf(
   }
 }
 
-async function compiled(source: Partial<TemplateSource>) {
-  const compilation = await compileTemplate({ subject: 'Hello', html: '<p>Hello</p>', htmlFormat: 'html', ...source })
+type Given = { subject?: string; html?: string; text?: string | null }
+
+const compile = ({ html = '<p>Hello</p>', ...given }: Given) =>
+  compileTemplate({ subject: 'Hello', source: { format: 'html', text: html }, ...given })
+
+async function compiled(given: Given) {
+  const compilation = await compile(given)
   if (compilation.kind === 'faulty') throw new Error(JSON.stringify(compilation.problems))
   return compilation.template
 }
 
-async function problemsOf(source: Partial<TemplateSource>) {
-  const compilation = await compileTemplate({ subject: 'Hello', html: '<p>Hello</p>', htmlFormat: 'html', ...source })
+async function problemsOf(given: Given) {
+  const compilation = await compile(given)
   return compilation.kind === 'faulty' ? compilation.problems : []
 }
 

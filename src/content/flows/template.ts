@@ -12,17 +12,16 @@ import {
   loadLiquid,
   type Outline,
 } from './liquid/liquid.ts'
-import { compileMjml } from './mjml.ts'
 import { preheaderLengthMax, withPreheader } from './preheader.ts'
-import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
+import { exceeds, Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
 import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
+import { compilers, type Source } from './sources.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
 import { type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { mergeVariables, type Variable } from './variables.ts'
 import { readsAddress, readsBrand, withBrand } from './with-brand.ts'
 
 export const subjectLengthMax = 998
-export const htmlBytesMax = 500_000
 const textBytesMax = 500_000
 
 export const variablesMax = 1_000
@@ -33,9 +32,9 @@ const convertedLengthMax = 100_000
 
 export type TemplateSource = {
   subject: string
-  html: string
+  /** With its parts. */
+  source: Source
   text?: string | null
-  htmlFormat: 'html' | 'mjml'
   preheader?: string | null
   /** The current brand of the organization. */
   brand?: BrandValues | null
@@ -84,29 +83,33 @@ export type CompiledTemplate = {
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
 
 /** Validates and compiles a template, and reports as many errors at once as possible. */
-export async function compileTemplate(source: TemplateSource): Promise<Compilation> {
-  const { subject, html, text, htmlFormat, preheader, brand } = source
+export async function compileTemplate(template: TemplateSource): Promise<Compilation> {
+  const { subject, source, text, preheader, brand } = template
+  const compiler = compilers[source.format]
   const problems = [
     ...faultsOf('subject', subject),
     ...(preheader ? faultsOf('preheader', preheader) : []),
-    ...faultsOf('html', html),
+    ...compiler.findProblems(source.text),
     ...(text ? faultsOf('text', text) : []),
   ]
   if (problems.length > 0) return { kind: 'faulty', problems }
-  const compiled = htmlFormat === 'mjml' ? await compileMjml(html) : html
-  if (typeof compiled !== 'string') return { kind: 'faulty', problems: compiled }
+  const html = await compiler.toHtml(source.text)
+  if (typeof html !== 'string') return { kind: 'faulty', problems: html }
   const stored: StoredTemplate = {
     subject,
-    html: withPreheader(compiled, preheader),
-    text: text ? { from: 'flow', source: text } : await deriveText(compiled),
-    brand: [subject, html, text, preheader].some((part) => part && readsBrand(part)) ? (brand ?? null) : null,
+    html: withPreheader(html, preheader),
+    text: text ? { from: 'flow', source: text } : await deriveText(html),
+    brand: usesBrand(template) ? (brand ?? null) : null,
   }
-  const template = await loadTemplate(stored).catch((error: unknown) => problemsOf(error, stored))
-  if ('problems' in template) return { kind: 'faulty', ...template }
-  if (template.variables.length > variablesMax)
+  const compiled = await loadTemplate(stored).catch((error: unknown) => problemsOf(error, stored))
+  if ('problems' in compiled) return { kind: 'faulty', ...compiled }
+  if (compiled.variables.length > variablesMax)
     return { kind: 'faulty', problems: [{ part: 'html', line: 1, column: 1, message: tooManyVariables }] }
-  return { kind: 'compiled', template }
+  return { kind: 'compiled', template: compiled }
 }
+
+export const usesBrand = ({ subject, source, text, preheader }: TemplateSource): boolean =>
+  [subject, source.text, text, preheader].some((part) => part && readsBrand(part))
 
 /** The brand and the preheader may exceed a limit of the template. The places are not those of its source. */
 function problemsOf(error: unknown, { brand }: StoredTemplate): { problems: Problem[] } {
@@ -173,13 +176,13 @@ export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
   }
 }
 
-function faultsOf(part: TemplatePart, source: string): Problem[] {
+function faultsOf(part: Exclude<TemplatePart, 'html'>, source: string): Problem[] {
   const tooLong = findTooLong(part, source)
   if (tooLong) return [{ part, line: 1, column: 1, message: tooLong }]
   return findProblems(part, source)
 }
 
-function findTooLong(part: TemplatePart, source: string): string | undefined {
+function findTooLong(part: Exclude<TemplatePart, 'html'>, source: string): string | undefined {
   if (part === 'subject') {
     if (source.trim() === '') return 'The subject is empty.'
     return isLongerThan(source, subjectLengthMax)
@@ -190,12 +193,8 @@ function findTooLong(part: TemplatePart, source: string): string | undefined {
     return isLongerThan(source, preheaderLengthMax)
       ? `The preheader has more than ${preheaderLengthMax} characters.`
       : undefined
-  if (part === 'html' && source.trim() === '') return 'The HTML is empty.'
-  const bytesMax = part === 'html' ? htmlBytesMax : textBytesMax
-  return Buffer.byteLength(source) > bytesMax ? exceeds(bytesMax) : undefined
+  return Buffer.byteLength(source) > textBytesMax ? exceeds(textBytesMax) : undefined
 }
-
-export const exceeds = (bytesMax: number) => `It exceeds ${bytesMax / 1000} KB.`
 
 async function deriveText(html: string): Promise<StoredTemplate['text']> {
   const htmlToText: HtmlToText = await loadHtmlToText()

@@ -21,7 +21,7 @@ const values: TemplateValues = {
 }
 
 async function textOf(html: string): Promise<{ text: string; from: string }> {
-  const compilation = await compileTemplate({ subject: 'x', html, htmlFormat: 'html' })
+  const compilation = await compileTemplate({ subject: 'x', source: { format: 'html', text: html } })
   if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
   return { text: compilation.template.render(values).text, from: compilation.template.stored.text.from }
 }
@@ -67,7 +67,7 @@ const alike = [
 
 for (const html of alike) {
   test(`the derived text template equals the converted rendered HTML: ${html}`, async () => {
-    const compilation = await compileTemplate({ subject: 'x', html, htmlFormat: 'html' })
+    const compilation = await compileTemplate({ subject: 'x', source: { format: 'html', text: html } })
     if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
     const { template } = compilation
     expect(template.stored.text.from).toBe('template')
@@ -92,9 +92,8 @@ test('the text is converted from the rendered HTML if a derived template could d
 test('the text of a flow is used unchanged', async () => {
   const compilation = await compileTemplate({
     subject: 'x',
-    html: '<p>a</p>',
+    source: { format: 'html', text: '<p>a</p>' },
     text: '  {{ name }}\n\n\n\nb ',
-    htmlFormat: 'html',
   })
   if (compilation.kind !== 'compiled') throw new Error('faulty')
   expect(compilation.template.render(values).text).toBe('  A & <B>\n\n\n\nb ')
@@ -107,7 +106,7 @@ test('extremely nested elements are truncated', async () => {
 
 test('long runs of tabs take linear time', async () => {
   const html = '<p>{% if name %}{{ tabs }}{{ name }}{% endif %}</p>'
-  const compilation = await compileTemplate({ subject: 'x', html, htmlFormat: 'html' })
+  const compilation = await compileTemplate({ subject: 'x', source: { format: 'html', text: html } })
   if (compilation.kind !== 'compiled') throw new Error('faulty')
   const context = { ...values.context, tabs: '\t'.repeat(400_000) }
   expect(compilation.template.render({ ...values, context }).text).toBe('A & <B>')

@@ -1,16 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../../accounts/accounts.ts'
 import type { BoundedRead } from '../../platform/db/bounded-read.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, Timestamp } from '../../platform/http/envelope.ts'
 import { outOf } from '../../platform/http/out-of.ts'
 import { tagRoutes } from '../../platform/http/tags.ts'
 import { notFound } from '../../platform/values/errors.ts'
-import { parseIdParam } from '../../platform/values/id-params.ts'
-import { contentOut, toContentOut } from './flows.shapes.ts'
+import { getFlow } from './flow-state.ts'
+import { contentOut, flowIn, toContentOut } from './flows.shapes.ts'
 import { findVersionByNumber, selectVersions, type VersionSummary } from './flows.sql.ts'
-import { getFlow } from './flows.ts'
 
 const VersionSummaryOut = Named('FlowVersionSummary', {
   version: Type.Integer(),
@@ -34,9 +32,8 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         response: answers(Type.Array(VersionSummaryOut)),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
-        const versions = await read(organizationId, (tx) => selectVersions(tx, organizationId, flow.id))
+        const { organizationId, id } = (await getFlow(db, flowIn(request))).flow
+        const versions = await read(organizationId, (tx) => selectVersions(tx, organizationId, id))
         return ok(versions.map(summaryOut))
       },
     })
@@ -52,9 +49,8 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         response: answers(VersionOut),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
-        const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
+        const { organizationId, id } = (await getFlow(db, flowIn(request))).flow
+        const version = await findVersionByNumber(db, organizationId, id, Number(request.params.version))
         if (!version) throw notFound('flow version')
         return ok({ version: version.number!, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
       },

@@ -1,3 +1,4 @@
+import { compilers } from './sources.ts'
 import type { StoredTemplate, TemplateSource } from './template.ts'
 
 // CPU time on two cores with ten times the load they can handle, with warm code: preparing 200 tags takes 3 to 6 ms,
@@ -21,15 +22,15 @@ export function isLight(stored: StoredTemplate): boolean {
 }
 
 /** Like `isLight`, for compiling source. MJML is never light, and the text has to be derived. */
-export function isLightSource({ subject, html, text, htmlFormat }: TemplateSource): boolean {
+export function isLightSource({ subject, source, text }: TemplateSource): boolean {
   return (
-    htmlFormat === 'html' &&
-    areLight([subject, html, text ?? ''], {
+    !compilers[source.format].needsTask &&
+    areLight([subject, source.text, text ?? ''], {
       length: lightSourceLengthMax,
       tags: lightSourceTagsMax,
       tagLength: lightSourceTagLengthMax,
     }) &&
-    countOf(html, '<', lightElementsMax) <= lightElementsMax
+    countOf(source.text, '<', lightElementsMax) <= lightElementsMax
   )
 }
 

@@ -1,5 +1,6 @@
-import { Lines, type Problem, problemsMax } from './problems.ts'
-import { exceeds, htmlBytesMax } from './template.ts'
+import { exceeds, Lines, type Problem, problemsMax } from './problems.ts'
+
+export const htmlBytesMax = 500_000
 
 /** `{% part "footer" %}`, as it is written in a template. */
 const partTag = /\{%-?\s*part\s+(?:"([^"]*)"|'([^']*)')\s*-?%\}/g

@@ -121,7 +121,7 @@ test('an email that is filled into the layout of its version has the bytes of on
       choices,
       fc.array(context, { minLength: 1, maxLength: 4 }),
       async (source, text, chosen, contexts) => {
-        const compilation = await compileTemplate({ subject: 'News', html: source, text, htmlFormat: 'html' })
+        const compilation = await compileTemplate({ subject: 'News', source: { format: 'html', text: source }, text })
         if (compilation.kind === 'faulty') return
         const { template } = compilation
         const way = wayOf(chosen)
@@ -172,8 +172,10 @@ function attempt<Result>(run: () => Result): Result | 'refused' {
 test('outputs with more links than are tracked are not filled in', async () => {
   const compilation = await compileTemplate({
     subject: 'News',
-    html: '<a href="https://x.example/">x</a>{% for i in list %}<a href="{{ i }}">y</a>{% endfor %}',
-    htmlFormat: 'html',
+    source: {
+      format: 'html',
+      text: '<a href="https://x.example/">x</a>{% for i in list %}<a href="{{ i }}">y</a>{% endfor %}',
+    },
   })
   if (compilation.kind === 'faulty') return expect.unreachable()
   const { outline, renderOutputs } = compilation.template

@@ -66,6 +66,10 @@ async function checkHtml(runner: TemplateRunner, organizationId: OrganizationId,
   if (Buffer.byteLength(html) > partBytesMax) throw refuse(`must have at most ${partBytesMax / 1000} KB`)
   if (!isStorable(html)) throw refuse(unstorableProblem)
   if (partNamesIn(html).length > 0) throw refuse('must not include other parts')
-  const compiled = await runner.compile(organizationId, { subject: '-', html, htmlFormat: 'html', text: '-' })
+  const compiled = await runner.compile(organizationId, {
+    subject: '-',
+    source: { format: 'html', text: html },
+    text: '-',
+  })
   if (compiled.kind === 'faulty') throw invalid(toFieldProblems(compiled.problems)[0]!)
 }

@@ -8,12 +8,12 @@ export const largeBodyBytesMax = 1024 * 1024
 export type UsedByBroadcasts = { flowId: FlowId } | { segmentId: SegmentId }
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
+  interface FastifyRequest {
     /**
-     * Returns what the request changes of it, if anything. While a scheduled broadcast uses it, only people who may start
-     * broadcasts can change it: they would decide what many contacts get.
+     * Call it before a change, in routes of organizations. Throws `Refusal` if a scheduled broadcast uses what is changed and
+     * the caller may not start broadcasts: they would decide what many contacts get.
      */
-    changesScheduled?: (request: FastifyRequest) => UsedByBroadcasts | undefined
+    checkScheduled(changed: UsedByBroadcasts): Promise<void>
   }
 }
 

@@ -84,7 +84,7 @@ test('any template, values and addresses yield a well-formed email or a rejectio
       context,
       fc.oneof(fc.emailAddress(), text),
       async (subject, html, plain, given, email) => {
-        const compilation = await compileTemplate({ subject, html, text: plain, htmlFormat: 'html' })
+        const compilation = await compileTemplate({ subject, source: { format: 'html', text: html }, text: plain })
         if (compilation.kind === 'faulty') {
           expect(compilation.problems.length).toBeGreaterThan(0)
           return
