@@ -1,8 +1,8 @@
 import { type Hold, holdOf, OpenLimit } from '../../delivery/delivery.ts'
 import { Pacer } from '../../platform/runtime/pacer.ts'
 import { dayMs } from '../../platform/values/durations.ts'
-import { type WeeklyWindow, windowAt } from '../../platform/values/weekly-window.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
+import { type WeeklyWindow, windowAt } from '../../platform/values/weekly-window.ts'
 import type { UsedLimit } from '../sending/plan-limits.ts'
 
 /** Recipients that get the email from the same time on. The zone is that of their sending hours. */

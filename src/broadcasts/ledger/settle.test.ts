@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { emails, fill } from '../../../test/support/broadcasts.ts'
-import { startRelay } from '../../../test/support/relay.ts'
 import { lockWaits } from '../../../test/support/lock-waits.ts'
+import { startRelay } from '../../../test/support/relay.ts'
 import { startTestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 import {
@@ -12,8 +12,8 @@ import {
   type OrganizationId,
   parseId,
 } from '../../platform/values/ids.ts'
-import { settleRecipients, settleRetries } from './settle.ts'
 import { addToCounts } from './settle.sql.ts'
+import { settleRecipients, settleRetries } from './settle.ts'
 
 test('the first outcome of a recipient is kept, whatever another worker records later', async () => {
   await using relay = await startRelay()

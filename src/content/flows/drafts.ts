@@ -13,11 +13,10 @@ import {
   type FlowKey,
   type FlowState,
   getFlow,
-  type Version,
   withChanges,
 } from './flow-state.ts'
-import type { FlowInput } from './flows.ts'
 import { findVersions, insertFlow, insertVersion } from './flows.sql.ts'
+import type { FlowInput } from './flows.ts'
 import { checkSender, compileVersion, type FlowParts, type FlowTarget, isSameVersion, publish } from './publish.ts'
 
 /** The fields of a flow that are published together. */
@@ -41,12 +40,11 @@ export async function createDraftFlow(
   content: DraftContent,
 ): Promise<FlowId> {
   const flowId = newId('flw')
-  const checked = { ...content, name: checkName(content.name) }
-  await checkSender(organizationId, checked, senders)
-  const { name, kind } = checked
+  const name = checkName(content.name)
+  await checkSender(organizationId, content, senders)
   await db.by(actor).begin(async (tx) => {
-    await insertFlow(tx, { organizationId, id: flowId, name, kind, status: 'draft', versionId: null })
-    writeDraft(tx, { organizationId, flowId, revision: 1, baseVersion: 0, ...checked })
+    await insertFlow(tx, { organizationId, id: flowId, name, kind: content.kind, status: 'draft', versionId: null })
+    writeDraft(tx, { organizationId, flowId, revision: 1, baseVersion: 0, ...content, name })
   })
   return flowId
 }
@@ -99,7 +97,14 @@ export async function publishDraft(
     const draft = draftIn(state)
     checkRevision(baseRevision, draft)
     checkUnchanged?.(draft)
-    checkPublishedVersion(baseVersion, draft, state.version)
+    checkBase(baseVersion, state.version)
+    const current = state.version?.number ?? 0
+    // The caller confirms that the draft replaces a newer version by naming that version.
+    if (baseVersion === undefined && draft.baseVersion !== current)
+      throw new Refusal(
+        'conflict',
+        `The draft is based on version ${draft.baseVersion}, but version ${current} was saved in the meantime. To replace it, publish with base_version ${current}.`,
+      )
     return { name: draft.name, kind: draft.kind, content: contentOf(draft), rebuilds: true, endsDraft: true }
   }
   await publish(parts, flow, plan, actor)
@@ -180,15 +185,4 @@ function checkRevision(base: number | undefined, draft: Draft | undefined): void
       ? 'The draft of this flow was changed in the meantime. Reload it and apply your change again.'
       : 'The draft of this flow was published or discarded in the meantime. Reload it and apply your change again.',
   )
-}
-
-/** The caller confirms that the draft replaces a newer version by naming that version. */
-function checkPublishedVersion(base: number | undefined, draft: Draft, version: Version | undefined): void {
-  checkBase(base, version)
-  const current = version?.number ?? 0
-  if (base === undefined && draft.baseVersion !== current)
-    throw new Refusal(
-      'conflict',
-      `The draft is based on version ${draft.baseVersion}, but version ${current} was saved in the meantime. To replace it, publish with base_version ${current}.`,
-    )
 }

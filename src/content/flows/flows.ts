@@ -48,15 +48,15 @@ export async function changeFlow(
   actor: Actor,
   { name, kind, status, baseVersion, checkUnchanged, ...content }: FlowChanges,
 ): Promise<void> {
+  const hasContent = Object.keys(content).length > 0
   const settings = { name: name === undefined ? undefined : checkName(name), kind, status }
   const plan = ({ flow, version }: FlowState): Publication => {
     if (!version) throw neverPublished('Save its draft, and publish it first.')
     checkUnchanged?.(flow)
     checkBase(baseVersion, version)
-    if (Object.keys(content).length === 0) return settings
-    return { ...settings, content: withChanges(contentOf(version), content) }
+    return hasContent ? { ...settings, content: withChanges(contentOf(version), content) } : settings
   }
-  await publish(parts, flow, plan, actor)
+  await publish(parts, flow, plan, actor, { changesEmails: hasContent || kind !== undefined })
 }
 
 /**

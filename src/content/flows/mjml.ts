@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { findProblems, type Piece, piecesOf } from './liquid/liquid.ts'
-import { Lines, messageOf, type Problem, problemsMax } from './problems.ts'
+import { Lines, messageOf, type Problem, problemsMax, wholeProblem } from './problems.ts'
 
 const compiledLengthMax = 1_000_000
 
@@ -21,7 +21,7 @@ export async function compileMjml(source: string): Promise<string | Problem[]> {
   const word = unusedWord()
   const tags = piecesOf(source).filter(({ kind }) => kind !== 'text')
   const outcome = await runMjml(withWords(source, tags, word))
-  if ('fault' in outcome) return [wholeProblem(messageOf(new Error(outcome.fault)))]
+  if ('fault' in outcome) return [wholeProblem('html', messageOf(new Error(outcome.fault)))]
 
   const errors = outcome.errors.filter(({ message }) => !message.includes(word)).slice(0, problemsMax)
   problems.push(...errors.map((error) => problemOf(lines, error)))
@@ -29,12 +29,10 @@ export async function compileMjml(source: string): Promise<string | Problem[]> {
   if (problems.length > 0) return problems.slice(0, problemsMax)
   const html = outcome.html.replace(new RegExp(`${word}(\\d+)x`, 'g'), (_, index) => tags[Number(index)]!.text)
   if (html.length > compiledLengthMax)
-    return [wholeProblem(`The compiled HTML exceeds ${compiledLengthMax / 1000} KB.`)]
+    return [wholeProblem('html', `The compiled HTML exceeds ${compiledLengthMax / 1000} KB.`)]
   const [fault] = findProblems('html', html)
-  return fault ? [wholeProblem(`MJML separates Liquid tags that belong together: ${fault.message}`)] : html
+  return fault ? [wholeProblem('html', `MJML separates Liquid tags that belong together: ${fault.message}`)] : html
 }
-
-const wholeProblem = (message: string): Problem => ({ part: 'html', line: 1, column: 1, message })
 
 function findIncludes(source: string, lines: Lines): Problem[] {
   const includes = [...source.matchAll(/<mj-include\b/gi)].slice(0, problemsMax)

@@ -60,6 +60,9 @@ export function messageOf(error: unknown): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }
 
+/** A problem of a part as a whole. */
+export const wholeProblem = (part: TemplatePart, message: string): Problem => ({ part, line: 1, column: 1, message })
+
 export const exceeds = (bytesMax: number) => `It exceeds ${bytesMax / 1000} KB.`
 
 export const shortened = (message: string) =>

@@ -56,6 +56,7 @@ export type Change = Pick<FlowRow, 'name' | 'kind' | 'status'> & { version: Comp
  * The only way to publish: creates a version of the content, unless emails would be the same, and writes it with the other
  * fields to the flow. Versions are never edited. Compiling takes time, and nothing is locked during it: if the flow was
  * changed in the meantime so that `plan` returns other content, that is published instead. A dry run writes nothing.
+ * `changesEmails` is false if only the name or the status is given.
  *
  * `plan` decides what is published, given the current state. It is called several times, at last while the flow is
  * locked, and throws `Refusal` if the state does not allow it. Throws `Refusal` if the template is invalid or the sender
@@ -66,15 +67,15 @@ export async function publish(
   target: FlowTarget | NewFlow,
   plan: (state: FlowState) => Publication,
   actor: Actor,
-  { dryRun = false }: { dryRun?: boolean } = {},
+  { changesEmails = true, dryRun = false }: { changesEmails?: boolean; dryRun?: boolean } = {},
 ): Promise<Change> {
   const { organizationId, id, checkScheduled } = target
   const read = async (db: Reader, lock = false): Promise<FlowState> =>
     target.checkScheduled ? getFlow(db, target, lock) : { flow: target, version: undefined, draft: undefined }
+  if (changesEmails) await checkScheduled?.({ flowId: id })
   for (let tries = 0; tries < triesMax; tries++) {
     const state = await read(parts.db)
     const planned = plan(state)
-    if (planned.content || planned.kind) await checkScheduled?.({ flowId: id })
     const compiled = needsVersion(planned, state)
       ? await compileVersion(parts, organizationId, planned.content)
       : undefined
@@ -160,12 +161,8 @@ export async function checkSender(
   senders: FlowParts['senders'],
   db?: Reader,
 ): Promise<void> {
-  for (const [path, value] of [
-    ['from_email', fromEmail],
-    ['reply_to', replyTo],
-  ] as const) {
-    if (value !== null) parseEmailField(path, value)
-  }
+  if (fromEmail !== null) parseEmailField('from_email', fromEmail)
+  if (replyTo !== null) parseEmailField('reply_to', replyTo)
   await senders.check({ organizationId, address: fromEmail }, db)
   if (fromName !== null && isLongerThan(fromName, senderNameMax))
     throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })

@@ -1,6 +1,6 @@
 import { findProblems } from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
-import { exceeds, type Problem } from './problems.ts'
+import { exceeds, type Problem, wholeProblem } from './problems.ts'
 import { htmlBytesMax, partNamesIn, withParts } from './with-parts.ts'
 
 /** What the HTML of an email is made from, as it was written. */
@@ -28,7 +28,7 @@ export const compilers: Record<Source['format'], Compiler> = {
 }
 
 function findTextProblems(text: string): Problem[] {
-  const refusal = (message: string): Problem[] => [{ part: 'html', line: 1, column: 1, message }]
-  if (text.trim() === '') return refusal('The HTML is empty.')
-  return Buffer.byteLength(text) > htmlBytesMax ? refusal(exceeds(htmlBytesMax)) : findProblems('html', text)
+  if (text.trim() === '') return [wholeProblem('html', 'The HTML is empty.')]
+  if (Buffer.byteLength(text) > htmlBytesMax) return [wholeProblem('html', exceeds(htmlBytesMax))]
+  return findProblems('html', text)
 }

@@ -53,9 +53,15 @@ export class TemplateRunner {
   readonly #cpuMs: number
   readonly #baseUrl: () => string
   readonly #findBrand: FindBrand | undefined
-  readonly #findParts: FindParts | undefined
+  readonly #findParts: FindParts
 
-  constructor({ tasks, cpuMs, baseUrl = () => 'https://links.invalid', findBrand, findParts }: RunnerOptions) {
+  constructor({
+    tasks,
+    cpuMs,
+    baseUrl = () => 'https://links.invalid',
+    findBrand,
+    findParts = async () => new Map(),
+  }: RunnerOptions) {
     this.#tasks = tasks
     this.#cpuMs = cpuMs
     this.#baseUrl = baseUrl
@@ -124,8 +130,8 @@ export class TemplateRunner {
   ): Promise<TemplateSource | { problems: Problem[] }> {
     const { format, text } = given.source
     const names = compilers[format].partNamesIn(text)
-    const parts = names.length > 0 ? await this.#findParts?.(organizationId, names) : undefined
-    const complete = names.length > 0 ? compilers[format].withParts(text, parts ?? new Map()) : text
+    const parts = names.length > 0 && (await this.#findParts(organizationId, names))
+    const complete = parts ? compilers[format].withParts(text, parts) : text
     if (typeof complete !== 'string') return { problems: complete }
     const template = { ...given, source: { format, text: complete } }
     return this.#findBrand && usesBrand(template)

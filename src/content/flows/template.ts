@@ -13,7 +13,7 @@ import {
   type Outline,
 } from './liquid/liquid.ts'
 import { preheaderLengthMax, withPreheader } from './preheader.ts'
-import { exceeds, Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
+import { exceeds, Lines, messageOf, type Problem, type TemplatePart, wholeProblem } from './problems.ts'
 import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
 import { compilers, type Source } from './sources.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
@@ -104,7 +104,7 @@ export async function compileTemplate(template: TemplateSource): Promise<Compila
   const compiled = await loadTemplate(stored).catch((error: unknown) => problemsOf(error, stored))
   if ('problems' in compiled) return { kind: 'faulty', ...compiled }
   if (compiled.variables.length > variablesMax)
-    return { kind: 'faulty', problems: [{ part: 'html', line: 1, column: 1, message: tooManyVariables }] }
+    return { kind: 'faulty', problems: [wholeProblem('html', tooManyVariables)] }
   return { kind: 'compiled', template: compiled }
 }
 
@@ -114,13 +114,8 @@ export const usesBrand = ({ subject, source, text, preheader }: TemplateSource):
 /** The brand and the preheader may exceed a limit of the template. The places are not those of its source. */
 function problemsOf(error: unknown, { brand }: StoredTemplate): { problems: Problem[] } {
   if (!(error instanceof FaultyTemplate)) throw error
-  const problems = error.problems.map(({ part, message }) => ({
-    part,
-    line: 1,
-    column: 1,
-    message: brand ? message.replace(/\.$/, ' with the values of the brand.') : message,
-  }))
-  return { problems }
+  const worded = (message: string) => (brand ? message.replace(/\.$/, ' with the values of the brand.') : message)
+  return { problems: error.problems.map(({ part, message }) => wholeProblem(part, worded(message))) }
 }
 
 /** Prepares a stored template for rendering. It was compiled before, so an error in it is a bug. */
@@ -177,23 +172,15 @@ export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
 }
 
 function faultsOf(part: Exclude<TemplatePart, 'html'>, source: string): Problem[] {
-  const tooLong = findTooLong(part, source)
-  if (tooLong) return [{ part, line: 1, column: 1, message: tooLong }]
-  return findProblems(part, source)
+  const fault = findTooLong(part, source)
+  return fault ? [wholeProblem(part, fault)] : findProblems(part, source)
 }
 
 function findTooLong(part: Exclude<TemplatePart, 'html'>, source: string): string | undefined {
-  if (part === 'subject') {
-    if (source.trim() === '') return 'The subject is empty.'
-    return isLongerThan(source, subjectLengthMax)
-      ? `The subject has more than ${subjectLengthMax} characters.`
-      : undefined
-  }
-  if (part === 'preheader')
-    return isLongerThan(source, preheaderLengthMax)
-      ? `The preheader has more than ${preheaderLengthMax} characters.`
-      : undefined
-  return Buffer.byteLength(source) > textBytesMax ? exceeds(textBytesMax) : undefined
+  if (part === 'text') return Buffer.byteLength(source) > textBytesMax ? exceeds(textBytesMax) : undefined
+  if (part === 'subject' && source.trim() === '') return 'The subject is empty.'
+  const lengthMax = part === 'subject' ? subjectLengthMax : preheaderLengthMax
+  return isLongerThan(source, lengthMax) ? `The ${part} has more than ${lengthMax} characters.` : undefined
 }
 
 async function deriveText(html: string): Promise<StoredTemplate['text']> {

@@ -1,4 +1,4 @@
-import { exceeds, Lines, type Problem, problemsMax } from './problems.ts'
+import { exceeds, Lines, type Problem, problemsMax, wholeProblem } from './problems.ts'
 
 export const htmlBytesMax = 500_000
 
@@ -34,7 +34,7 @@ export function withParts(source: string, parts: ReadonlyMap<string, string>): s
     (sum, { name, begin, end }) => sum + parts.get(name)!.length - (end - begin),
     source.length,
   )
-  if (length > htmlBytesMax) return [{ part: 'html', line: 1, column: 1, message: exceeds(htmlBytesMax) }]
+  if (length > htmlBytesMax) return [wholeProblem('html', exceeds(htmlBytesMax))]
   const texts = new Map<string, string>()
   for (const { name } of uses) if (!texts.has(name)) texts.set(name, parts.get(name)!.replace(/\r?\n/g, ' '))
   let text = ''
