@@ -76,6 +76,14 @@ test('concurrent changes of different fields are both kept', async () => {
   expect(flow.body.data).toMatchObject({ subject: 'Soon', html: '<p>Here</p>', version: 3 })
 })
 
+test('a change to the value that a concurrent change replaces is not lost', async () => {
+  const app = await newOrganization()
+  const id = await createFlow(app)
+  await changeAtOnce(app, id, { subject: 'Soon' }, { subject: orderFlow.subject })
+  const flow = await app.manage('GET', `/organization/flows/${id}`)
+  expect(flow.body.data).toMatchObject({ subject: orderFlow.subject, version: 3 })
+})
+
 test('a change with an outdated base version is rejected', async () => {
   const app = await newOrganization()
   const id = await createFlow(app)
