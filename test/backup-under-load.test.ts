@@ -115,8 +115,11 @@ test('a backup under load is restored with everything that was accepted before i
     callUrl('GET', `${copy.url}/api/v1/organization/messages/${id}`, {
       headers: { authorization: `Bearer ${customer.session}` },
     })
-  const found = await Promise.all(before.map(async (id) => (await inCopy(id)).status))
-  expect(found.filter((status) => status !== 200)).toEqual([])
+  // One user has a limited number of requests in progress.
+  for (let at = 0; at < before.length; at += 100) {
+    const found = await Promise.all(before.slice(at, at + 100).map(async (id) => (await inCopy(id)).status))
+    expect(found.filter((status) => status !== 200)).toEqual([])
+  }
 
   const newest = await callUrl('POST', `${copy.url}/public/api/v1/flow/send-email-through-flow`, {
     headers: { 'x-api-token': customer.apiKey },

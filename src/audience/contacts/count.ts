@@ -1,5 +1,4 @@
-import type { BoundedRead } from '../../platform/db/bounded-read.ts'
-import { isQueryCanceled } from '../../platform/db/db.ts'
+import { type BoundedRead, undefinedIfTooSlow } from '../../platform/db/bounded-read.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import { sampleFactor } from '../segments/matches.ts'
 import type { ContactFilter } from './contact-filter.ts'
@@ -28,11 +27,8 @@ export async function countMatching(
   { exact = false }: { exact?: boolean } = {},
 ): Promise<ContactCount> {
   const countWithin = async (read: BoundedRead): Promise<ContactCount | undefined> => {
-    const count = await read(organizationId, (db) =>
-      countContacts(db, organizationId, filter).catch((error: unknown) => {
-        if (isQueryCanceled(error)) return undefined
-        throw error
-      }),
+    const count = await read(organizationId, (db) => countContacts(db, organizationId, filter)).catch(
+      undefinedIfTooSlow,
     )
     return count === undefined ? undefined : { count, approximate: false }
   }

@@ -1,5 +1,4 @@
-import type { BoundedRead } from '../../platform/db/bounded-read.ts'
-import { isQueryCanceled } from '../../platform/db/db.ts'
+import { type BoundedRead, undefinedIfTooSlow } from '../../platform/db/bounded-read.ts'
 import { type CsvColumns, pagesOf } from '../../platform/http/csv.ts'
 import type { ContactId, OrganizationId } from '../../platform/values/ids.ts'
 import { toText } from '../../platform/values/ids.ts'
@@ -31,11 +30,8 @@ export async function exportColumns(
   filter: ContactFilter,
 ): Promise<CsvColumns<Contact>> {
   const names = await read(organizationId, (db) =>
-    selectAttributeNames(db, organizationId, filter, attributeColumnsMax + 1).catch((error: unknown) => {
-      if (isQueryCanceled(error)) return undefined
-      throw error
-    }),
-  )
+    selectAttributeNames(db, organizationId, filter, attributeColumnsMax + 1),
+  ).catch(undefinedIfTooSlow)
   const cells = new Map(Object.entries(columns))
   if (names === undefined || names.length > attributeColumnsMax)
     cells.set('attributes', ({ attributes }) => JSON.stringify(attributes))

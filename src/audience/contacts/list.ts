@@ -1,5 +1,4 @@
-import type { BoundedRead } from '../../platform/db/bounded-read.ts'
-import { isQueryCanceled } from '../../platform/db/db.ts'
+import { type BoundedRead, undefinedIfTooSlow } from '../../platform/db/bounded-read.ts'
 import type { PageRequest } from '../../platform/http/paging.ts'
 import type { OrganizationId } from '../../platform/values/ids.ts'
 import type { ContactFilter } from './contact-filter.ts'
@@ -22,11 +21,8 @@ export async function listContacts(
   const select = { ...(order && { order }) }
   if (!filter.filters?.length)
     return read(organizationId, (db) => selectContacts(db, organizationId, filter, page, select))
-  const first = await readFirst(organizationId, (db) =>
-    selectContacts(db, organizationId, filter, page, select).catch((error: unknown) => {
-      if (isQueryCanceled(error)) return undefined
-      throw error
-    }),
+  const first = await readFirst(organizationId, (db) => selectContacts(db, organizationId, filter, page, select)).catch(
+    undefinedIfTooSlow,
   )
   if (first) return first
   return read(organizationId, (db) => selectContacts(db, organizationId, filter, page, { ...select, isRare: true }))

@@ -35,3 +35,11 @@ export function createBoundedRead(
       }
     })
 }
+
+/**
+ * For `catch` of a bounded read: returns undefined if a statement took too long. It must not be caught within the read,
+ * because its transaction has failed.
+ */
+export function undefinedIfTooSlow(error: unknown): undefined {
+  if (!isQueryCanceled((error as Error).cause)) throw error
+}
